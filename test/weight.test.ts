@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 88,
-  lib: 7_094,
+  lib: 7_095,
   'files of lib': 72,
   infra: 3_387,
   local: 5_291,
@@ -20,7 +20,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   page: 8_590,
   connectors: 2_096,
   bench: 3_193,
-  test: 40_220,
+  test: 40_235,
   docs: 5_596,
 };
 

@@ -100,7 +100,9 @@ function overloadFindings(parts: Parts, { answer, hop, pull, answeredAt }: Answe
         'waiting/'.startsWith(prefix) && atMs <= at && at <= atMs + lastsMs + COARSE_MS,
     );
   const query = athena.queries.get(String(line?.['queryExecutionId']));
+  // Who could never read the record does not know that anybody publishes.
   const isPublished =
+    line?.['queryExecutionId'] !== undefined &&
     isPublishedNow(parts, pull) &&
     faults.every(({ key }) => /^(athena|publications|jobs|reports)\//.test(key));
   const waits = isPublished || line?.['waitsForShare'] === true || (query && query.endedAt === undefined);
