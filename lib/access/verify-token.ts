@@ -124,7 +124,7 @@ const FRESH_MS = 600_000;
 const LONGEST_KEPT_MS = 3_600_000;
 /** Minimum time between two reads of the key set. Without it, each token with an invented key id would cause a read. */
 const PAUSE_BETWEEN_READS_MS = 10_000;
-/** The same after a failed read: shorter, because a function without keys answers 500 to everybody. */
+/** Minimum time after a failed read: shorter, because a function without keys answers 500 to everybody. */
 const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /**

@@ -5,7 +5,7 @@
  * together do not poll together. `tookMs` is how long S3 took to answer last: a slow S3 is polled less often.
  */
 
-/** Before Athena is asked: 2 to 4 s at first, later longer. About a query of 30 s, it is asked at most five times. */
+/** Before Athena is asked: 2 to 4 s at first, then longer: at most five times for a query of 30 s. */
 export const nextAskMs = (ageMs: number, random: number): number =>
   (3_000 + 0.75 * ageMs) * (0.65 + 0.7 * random);
 

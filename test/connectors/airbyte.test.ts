@@ -171,8 +171,8 @@ describe.runIf(python)('the Airbyte manifest: discover', () => {
       fields.filter(({ name }) => isAskedFor(name)),
     );
     const namesOf = (fields: typeof publisher) => fields.map(({ name }) => name).join(',');
-    const asked = { publisher_fields: namesOf(publisher), advertiser_fields: namesOf(advertiser) };
-    const messages = await run('discover.sh', asked);
+    const fields = { publisher_fields: namesOf(publisher), advertiser_fields: namesOf(advertiser) };
+    const messages = await run('discover.sh', fields);
     const streams = messages.find(({ catalog }) => catalog)?.catalog?.streams ?? [];
     const properties = streams.map(({ name, json_schema }) => [name, json_schema.properties] as const);
     const schemasOf = (fields: typeof publisher) =>

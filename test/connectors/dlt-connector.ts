@@ -81,7 +81,7 @@ export function startConnector(python: string, environment: Environment) {
   }
   return {
     run: async (argv: readonly string[]) => withNumbers(await ask('run', { argv })),
-    /** The rows of a table, with their values as in a CSV. */
+    /** The rows of a table. Each value is the text that the CSV has for it. */
     rows: (table: { database: string; table: string; fields: readonly string[] }) =>
       ask<string[][]>('rows', table),
     select: (database: string, sql: string) => ask<string[][]>('select', { database, sql }),

@@ -46,7 +46,7 @@ describe.skipIf(!python)('connectors/dlt', () => {
       startProgram(python, environment, 'performance-reports-sync', scene.argv(database, changes)),
     );
   };
-  /** Runs the command. It must succeed, and pull and remove so many days. */
+  /** Runs the command. It must succeed, with these numbers of days pulled and removed. */
   async function pulls(database: string, changes: Change, pulled: number, removed = 0): Promise<void> {
     expect(await run(database, changes)).toMatchObject({ code: 0, pulled, removed });
   }
@@ -339,14 +339,14 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     service.refuseReports(1, 429);
     await pulls(databaseOf('refused-429'), few(), 5);
     service.refuseReports(5, 503);
-    const found = 'The operator finds this request by urn:uuid:';
-    const refusal = `/reporting/publisherperformance: 503 Not now\n  ${found}1\n`;
+    const hint = 'The operator finds this request by urn:uuid:';
+    const refusal = `/reporting/publisherperformance: 503 Not now\n  ${hint}1\n`;
     expect(await run(databaseOf('refused-5'), few())).toMatchObject({ code: 1, output: refusal });
     service.takeRequests();
     const filters = Object.entries({ PlacementId: 'x', Clicks: '1' });
     const { code, output } = await run(databaseOf('wrong'), { ...few(), filters });
     const faults = '400 Invalid request\\. .*(\n {2}filter\\[\\w+\\]: .*){2}';
-    const problem = RegExp(`^/reporting/publisherperformance: ${faults}\n {2}${found}[\\w-]+\n$`);
+    const problem = RegExp(`^/reporting/publisherperformance: ${faults}\n {2}${hint}[\\w-]+\n$`);
     expect({ code, output }).toEqual({ code: 1, output: expect.stringMatching(problem) });
     // A 400 is not tried again.
     expect(service.takeRequests()).toHaveLength(4);

@@ -187,8 +187,8 @@ describe('answers that are computed', () => {
           `SELECT ${by}, sum(${of}) FROM truth WHERE Day <> TIMESTAMP '${middle}' AND ${by} IS NOT NULL GROUP BY 1 HAVING sum(${other}) > 3 ORDER BY 1`,
           `SELECT ${some}, sum(${of}) FROM truth GROUP BY ALL ORDER BY ALL NULLS LAST`,
         ]);
-        const asked = { sql: sql.replaceAll(/\btruth\b/g, made.table) };
-        const { structuredContent: found, content } = await ask('query', asked);
+        const query = { sql: sql.replaceAll(/\btruth\b/g, made.table) };
+        const { structuredContent: found, content } = await ask('query', query);
         const expected = await truth(sql);
         const rows = found?.rows.map((row) => row.map(textIn));
         expect(rows, content[0]?.text).toEqual(expected.slice(0, found.rowsShown));
@@ -237,8 +237,8 @@ describe('answers that are computed', () => {
     const { summary, table } = await report(given);
     const next = await ask('query', { sql: `SELECT sum(Clicks) FROM ${table}` });
     expect(query.structuredContent.summary).toContain(`RESTATED since ${old.table} was pulled: 2026-01-03.`);
-    const told = states.structuredContent.rows.map(([day, state]) => `${day} ${state}`);
-    expect(told).toContain('2026-01-04 WITHOUT DATA');
+    const days = states.structuredContent.rows.map(([day, state]) => `${day} ${state}`);
+    expect(days).toContain('2026-01-04 WITHOUT DATA');
     expect(summary).toContain(`RESTATED since ${old.table} was pulled: 2026-01-03.`);
     expect(next.structuredContent.summary).not.toContain('RESTATED');
   });
@@ -400,8 +400,8 @@ describe('what fails', () => {
     const began = Date.now();
     const busy = (after: string) => [503, {}, { 'retry-after': after }] as const;
     const { text, asked } = await against({ '/token': token, [DAYS]: [busy('2'), [400, problem]] });
-    const told = JSON.stringify(problem).replace('eyJ.secret', '…').replaceAll('\\"', "'");
-    expect(text).toBe(`${DAYS}: 400 ${told}`);
+    const document = JSON.stringify(problem).replace('eyJ.secret', '…').replaceAll('\\"', "'");
+    expect(text).toBe(`${DAYS}: 400 ${document}`);
     expect(Date.now() - began).toBeGreaterThan(2_000);
     expect(asked.filter((one) => one.endsWith('days'))).toHaveLength(2);
     const long = { title: '\u202e'.repeat(9_000) };

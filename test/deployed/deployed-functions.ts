@@ -8,7 +8,7 @@ export type Statement = Readonly<Record<string, unknown>>;
 
 /** A policy as AWS has it, and the parameters by which the AWS CLI finds it. */
 interface Policy {
-  readonly found: readonly string[];
+  readonly names: readonly string[];
   readonly document: { readonly Statement: readonly Statement[] };
 }
 
@@ -19,8 +19,8 @@ export function deployedFunctions(lane: Lane) {
   const policies = new Map<string, Promise<Policy>>();
   const policyOf = async (name: string): Promise<Policy> => {
     const { Configuration } = await json('lambda get-function --function-name', functionName(name));
-    const found = ['--role-name', Configuration.Role.split('/').at(-1), '--policy-name', 'permissions'];
-    return { found, document: (await json('iam get-role-policy', ...found)).PolicyDocument };
+    const names = ['--role-name', Configuration.Role.split('/').at(-1), '--policy-name', 'permissions'];
+    return { names, document: (await json('iam get-role-policy', ...names)).PolicyDocument };
   };
   return {
     /** Changes the statements of a function's role, or leaves them out. Resolves to a function that puts them back. */
@@ -28,12 +28,12 @@ export function deployedFunctions(lane: Lane) {
       name: string,
       change: (statement: Statement) => Statement | readonly [],
     ): Promise<() => Promise<void>> {
-      const known = policies.get(name) ?? policyOf(name);
-      policies.set(name, known);
-      const { found, document } = await known;
+      const reading = policies.get(name) ?? policyOf(name);
+      policies.set(name, reading);
+      const { names, document } = await reading;
       const put = async (Statement: readonly unknown[]) => {
         const policy = JSON.stringify({ ...document, Statement });
-        await aws('iam', 'put-role-policy', ...found, '--policy-document', policy);
+        await aws('iam', 'put-role-policy', ...names, '--policy-document', policy);
       };
       const changed = document.Statement.flatMap<unknown>(change);
       expect(changed).not.toEqual(document.Statement);

@@ -69,7 +69,7 @@ function keyIn({ Bucket, Key = '' }: Place): string {
   return Key;
 }
 
-/** The answer to a GetObject. If the connection breaks, some of the content has come. */
+/** The answer to a GetObject. If the connection breaks, its reader gets only the beginning of the content. */
 export function getObject(s3: MemoryS3, place: Place, isBroken: () => boolean = () => false) {
   const stored = s3.get(keyIn(place));
   if (!stored) throw missing();

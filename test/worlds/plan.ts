@@ -102,7 +102,7 @@ export interface Plan {
     readonly gone: number;
     /** How often Athena knows a query's token for another query. */
     readonly foreign: number;
-    /** After which time a query is put back into the queue, and how long it stays there. */
+    /** How long a query runs before Athena puts it back into its queue, and how long it then stays there. */
     readonly backAfterMs: readonly [number, number];
     readonly backQueuedMs: readonly [number, number];
     readonly tokensKeptMs: number;

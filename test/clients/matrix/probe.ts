@@ -15,9 +15,9 @@ export async function startProbe() {
   const of = (path = '') => {
     const [, client = ''] = /^\/(\w+)/.exec(path) ?? [];
     const none = { asks: false, sendsToken: false, follows: false, forwardsToken: false, asksForGzip: false };
-    const known = seen.get(client) ?? none;
-    seen.set(client, known);
-    return known;
+    const requests = seen.get(client) ?? none;
+    seen.set(client, requests);
+    return requests;
   };
   const far = await serve(
     (request, response) => {

@@ -46,8 +46,8 @@ describe('pages of other origins', () => {
   it.each(['https://evil.example', `${PARTNER}.evil.example`, 'null', undefined])(
     'get an answer, but may not send a token, if their origin is %s',
     async (origin) => {
-      const told = { Location: '/there', 'Service-Version': expect.any(String), ...COMMON_HEADERS };
-      expect((await answer(origin)).headers).toEqual({ ...told, Vary: 'Accept-Encoding, Origin' });
+      const common = { Location: '/there', 'Service-Version': expect.any(String), ...COMMON_HEADERS };
+      expect((await answer(origin)).headers).toEqual({ ...common, Vary: 'Accept-Encoding, Origin' });
       const preflight = await answer(origin, { httpMethod: 'OPTIONS' });
       expect(preflight.headers).not.toHaveProperty('Access-Control-Allow-Origin');
     },

@@ -174,8 +174,8 @@ describe('a waiting hop that S3 throttles', () => {
     const before = room.stored();
     fault(room);
     expect(await room.get()).toMatchObject(ledOn(room, 2));
-    const told = { hop: 1, status: 303, isReady: false, cacheStatus: 'miss' };
-    const facts = { ...told, cause: 'S3 GetObject failed: SlowDown, status 503' };
+    const common = { hop: 1, status: 303, isReady: false, cacheStatus: 'miss' };
+    const facts = { ...common, cause: 'S3 GetObject failed: SlowDown, status 503' };
     expect(room.lines).toMatchObject([{ level: 'info', facts }]);
     expect(room.lines[0]?.facts).not.toHaveProperty('problem');
     expect([room.metrics, room.queries.started, room.stored()]).toEqual([{}, [], before]);

@@ -73,8 +73,8 @@ describe('problemChain, around every route', () => {
     const cause = new AwsCallFailed('S3 HeadObject', new Error('x'));
     const { lines, answer, metrics } = await throwing(new Unavailable('Later.', 30, { cause }));
     expect(answer.headers).toMatchObject({ 'Retry-After': '30' });
-    const told = 'S3 HeadObject: Error, status none, request none';
-    expect(lines[0]?.facts).toMatchObject({ problem: 'unavailable', cause: told });
+    const words = 'S3 HeadObject: Error, status none, request none';
+    expect(lines[0]?.facts).toMatchObject({ problem: 'unavailable', cause: words });
     expect(metrics).toEqual({ Unavailable: 1 });
   });
 

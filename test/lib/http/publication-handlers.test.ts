@@ -8,7 +8,7 @@ useFakeTime();
 
 const REQUEST = 'publications/q1.json';
 const event = { detail: { object: { key: REQUEST } } };
-const told = { publication: REQUEST, queryExecutionId: 'q1', partner: 'first-partner' };
+const common = { publication: REQUEST, queryExecutionId: 'q1', partner: 'first-partner' };
 
 describe('the publishing function', () => {
   const publishing = () => {
@@ -30,7 +30,7 @@ describe('the publishing function', () => {
     await run();
     expect(results.objects.get(publication.key)?.text).toBe(CSV);
     expect(untils).toEqual([START + 895_000, START + 895_000]);
-    expect(lines).toEqual([{ level: 'info', message: 'publication', facts: { ...told, durationMs: 5 } }]);
+    expect(lines).toEqual([{ level: 'info', message: 'publication', facts: { ...common, durationMs: 5 } }]);
   });
 
   it('fails if the result is gone, so that Lambda runs it again, and logs an error', async () => {
@@ -38,7 +38,7 @@ describe('the publishing function', () => {
     results.put(REQUEST, publication);
     await expect(run()).rejects.toThrow('the result of query q1 is gone');
     const error = expect.objectContaining({ message: 'the result of query q1 is gone' });
-    const facts = { ...told, durationMs: 5, error };
+    const facts = { ...common, durationMs: 5, error };
     expect(lines).toEqual([{ level: 'error', message: 'publication', facts }]);
   });
 });
@@ -55,7 +55,7 @@ describe('the abandoning function', () => {
     expect(results.document(publication.record)).toMatchObject({ state: 'failed', why: 'unpublished' });
     // This is five seconds before the function is cut off.
     expect(untils).toEqual([START + 55_000]);
-    const facts = { ...told, condition: 'RetriesExhausted' };
+    const facts = { ...common, condition: 'RetriesExhausted' };
     expect(lines).toEqual([{ level: 'error', message: 'publication abandoned', facts }]);
   });
 });

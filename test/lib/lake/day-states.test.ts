@@ -23,8 +23,8 @@ describe('dayStates', () => {
     ['a day is open if a day without files is marked', '!01-15 02-01', '02-01 open'],
     ['days without events or before the window are left out', '01-31 !02-01 02-02', '02-02 open'],
   ])('tells the states of days: %s', (_, days, states) => {
-    const told = dayStates(objectsOf(days), FOLDER, window).map(({ day, state }) => `${day} ${state}`);
-    expect(told.join(', ').replaceAll('2026-', '')).toBe(states);
+    const lines = dayStates(objectsOf(days), FOLDER, window).map(({ day, state }) => `${day} ${state}`);
+    expect(lines.join(', ').replaceAll('2026-', '')).toBe(states);
   });
 
   it('gives each day the version that a report on this day has; files of other days do not change it', () => {

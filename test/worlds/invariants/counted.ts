@@ -25,9 +25,9 @@ export function countingRule({ world, athena }: Parts) {
     });
   return {
     onMetric(name: string, value: number, by: Invocation): void {
-      const told = () => `${by.id} gives ${name} ${value}, after ${last?.id}`;
-      if (name === METRIC.queryDuration) judge(world, { 'other-duration': !isDuration(value) }, told);
-      if (name === METRIC.failedQueries && last) judge(world, { 'counted-as-failed': hasReport(last) }, told);
+      const text = () => `${by.id} gives ${name} ${value}, after ${last?.id}`;
+      if (name === METRIC.queryDuration) judge(world, { 'other-duration': !isDuration(value) }, text);
+      if (name === METRIC.failedQueries && last) judge(world, { 'counted-as-failed': hasReport(last) }, text);
       if (name !== METRIC.bytesScanned) return;
       bytesBy.set(by, (bytesBy.get(by) ?? 0) + value);
       const query = [...athena.queries.values()].find(({ bytesScanned }) => bytesScanned === value);
@@ -39,7 +39,7 @@ export function countingRule({ world, athena }: Parts) {
         // The request that stops a query counts it. Athena ends the query a moment later.
         'counted-before-its-end': query && query.endedAt === undefined && query.stopAskedAt === undefined,
       };
-      judge(world, findings, told);
+      judge(world, findings, text);
       if (query) counted.add(query);
     },
     finish(): void {

@@ -23,8 +23,8 @@ export function checkFile(parts: Parts, { key, text, metadata, found, by }: File
   const { world, athena } = parts;
   const query = athena.queries.get(executionOf(key) ?? '');
   const isOfResult = query?.clicks !== undefined && !query.isJunk && query.state === 'SUCCEEDED';
-  const told = () => `${by.id} writes ${key}: ${JSON.stringify(text)}`;
-  judge(world, { 'file-of-nothing': !isOfResult }, told);
+  const words = () => `${by.id} writes ${key}: ${JSON.stringify(text)}`;
+  judge(world, { 'file-of-nothing': !isOfResult }, words);
   if (!isOfResult) return;
   const version = metadata['data-version'];
   if (version !== undefined && isNamedHole(parts, query))
@@ -35,7 +35,7 @@ export function checkFile(parts: Parts, { key, text, metadata, found, by }: File
     'other-file-name': KEY.exec(key)?.[2] !== fileNameOf(query.asked.days),
     ...(version !== undefined && versionFindings(parts, query, version)),
   };
-  judge(world, findings, told);
+  judge(world, findings, words);
 }
 
 export function checkPublication({ world, athena, s3 }: Parts, id: string, error: unknown): void {
