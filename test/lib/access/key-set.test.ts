@@ -1,7 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Jwk } from 'aws-jwt-verify/jwk';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { KeySet, KeySetUnavailable } from '../../../lib/access/verify-token.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { KeySet, KeySetUnavailable, tokenVerifier } from '../../../lib/access/verify-token.ts';
+import { makeSigner } from '../../../local/identity-provider/identity-provider.ts';
+import { serve } from '../../../local/serve.ts';
 
 const jwk = (kid: string): Jwk => {
   const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -134,4 +136,51 @@ describe('the key set', () => {
       await expect(keySet.getJwk(uri, tokenOf('first'))).rejects.toMatchObject(failure);
     },
   );
+});
+
+describe('a key server', async () => {
+  type Answer = readonly [status: number, body: object];
+  let planned: Answer[] = [];
+  const server = await serve((_, response) => {
+    const [status, body] = planned.shift() ?? [500, { fault: 'an unplanned request' }];
+    response.writeHead(status).end(JSON.stringify(body));
+  });
+  afterAll(() => server.close());
+  const issuer = 'https://issuer.example';
+  const [apiScope, jwksUri] = ['api://reports', `${server.url}/keys`];
+  const signer = await makeSigner(() => issuer);
+  const keys: Answer = [200, { keys: signer.publicKeys }];
+
+  /** Verifies a valid token while the key server gives these answers, one for each read. */
+  async function verify(...answers: Answer[]) {
+    planned = answers;
+    const token = await signer.signToken({ scope: `${apiScope}/.default` });
+    return tokenVerifier({ issuer, jwksUri, apiScope })(`Bearer ${token}`);
+  }
+
+  it('is asked once more if the first read fails', async () => {
+    expect(await verify([503, {}], keys)).toMatchObject({ iss: issuer });
+    expect(planned).toEqual([]);
+  });
+
+  it('that fails twice makes an internal error, and no refusal of the token', async () => {
+    const failing = verify([503, { keys: signer.publicKeys }], [404, {}], keys);
+    const message = `The key set ${jwksUri} could not be read`;
+    const failure = { constructor: KeySetUnavailable, message, cause: new Error('status 404') };
+    await expect(failing).rejects.toMatchObject(failure);
+    expect(planned).toHaveLength(1);
+  });
+
+  it('has two tries of three seconds each', async () => {
+    const aborted = () => AbortSignal.abort(new Error('no answer'));
+    const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(aborted);
+    await expect(verify(keys)).rejects.toMatchObject({ cause: new Error('no answer') });
+    expect(timeouts.mock.calls).toEqual([[3_000], [3_000]]);
+    timeouts.mockRestore();
+  });
+
+  it('whose key for the token can’t be used makes an internal error', async () => {
+    const broken = signer.publicKeys.map(({ n: _, ...key }) => key);
+    await expect(verify([200, { keys: broken }])).rejects.toThrow('Missing modulus (n)');
+  });
 });

@@ -8,7 +8,7 @@ import {
   publisherReport,
   type Report,
 } from '../../../lib/report/catalogue.ts';
-import { parseRequest } from '../../../lib/report/parse-request.ts';
+import { parseDaysRequest, parseRequest } from '../../../lib/report/parse-request.ts';
 import { formatUtcTime, MAX_WINDOW_DAYS } from '../../../lib/report/utc-time.ts';
 import { parametersOf } from './parameters.ts';
 
@@ -26,17 +26,19 @@ const parse = (changes: Parameters, accept?: string, report: Report = publisherR
   return parseRequest(report, { parameters, accept });
 };
 
-const refusalOf = (changes: Parameters, accept?: string, report?: Report): InvalidRequest => {
+const refusalBy = (act: () => unknown): InvalidRequest => {
   try {
-    parse(changes, accept, report);
+    act();
   } catch (error) {
     if (error instanceof InvalidRequest) return error;
     throw error;
   }
   throw new Error('the request was taken');
 };
+const refusalOf = (...request: [Parameters, string?, Report?]) => refusalBy(() => parse(...request));
 const faultsOf = (...request: [Parameters, string?, Report?]) => refusalOf(...request).faults;
 
+const MISSING = 'Missing: this parameter is required.';
 const named = (name: string) => fieldOf(publisherReport, name);
 
 describe('parseRequest', () => {
@@ -86,7 +88,6 @@ describe('parseRequest', () => {
 
   const namesOf = (fields: readonly Field[]) => fields.map(({ name }) => name).join(', ');
   const dimensions = namesOf(dimensionsOf(publisherReport));
-  const MISSING = 'Missing: this parameter is required.';
   const NO_FILTER = 'Unknown parameter. A filter has the form filter[FieldName]=value.';
   const LIST_OF_FILTERS =
     'Write filter[DeviceOrProxy]. For several values, repeat it: filter[DeviceOrProxy]=…&filter[DeviceOrProxy]=…';
@@ -225,5 +226,44 @@ describe('parseRequest', () => {
       'Accept',
     ];
     expect(namedIn(changes, 'application/json')).toEqual(names);
+  });
+});
+
+describe('parseDaysRequest', () => {
+  const { requestedFields: _, ...window } = good;
+  const parseDays = (changes: Parameters = {}) => parseDaysRequest({ ...window, ...changes });
+  const faultsIn = (changes: Parameters) => refusalBy(() => parseDays(changes)).faults;
+
+  it('reads the window', () => {
+    expect(parseDays()).toEqual({ start: Date.UTC(2026, 0, 1), end: Date.UTC(2026, 1, 1) });
+  });
+
+  it.each([
+    ['one second', '2026-01-01T00:00:01Z'],
+    ['400 days', '2027-02-05T00:00:00Z'],
+  ])('accepts a window of %s', (_, end) => {
+    expect(() => parseDays({ endExclusive: [end] })).not.toThrow();
+  });
+
+  it.each<[Parameters, string]>([
+    [{ startInclusive: undefined }, MISSING],
+    [{ endExclusive: undefined }, MISSING],
+    [{ 'api-version': undefined }, MISSING],
+    [{ 'api-version': ['2.0'] }, '"2.0" is not supported. Supported: 1.0.'],
+    [{ endExclusive: ['2026-01-01T00:00:00Z'] }, 'Must be later than startInclusive.'],
+    [
+      { endExclusive: ['2027-02-05T00:00:01Z'] },
+      'The window is longer than 400 days. Send 2 requests: the first ends at 2027-02-05T00:00:00Z, and each next one begins where the one before it ends.',
+    ],
+    [{ groupBy: ['Day'] }, 'Unknown parameter. Known are: startInclusive, endExclusive, api-version.'],
+    [{ startinclusiv: ['x'] }, 'Unknown parameter. Did you mean "startInclusive"?'],
+  ])('refuses %o: %s', (changes, detail) => {
+    expect(faultsIn(changes)).toEqual([{ parameter: Object.keys(changes)[0], detail }]);
+  });
+
+  it('names every fault at once', () => {
+    const changes = { a: ['x'], 'api-version': undefined, endExclusive: ['x'], startInclusive: undefined };
+    const names = ['startInclusive', 'endExclusive', 'api-version', 'a'];
+    expect(faultsIn(changes).map(({ parameter }) => parameter)).toEqual(names);
   });
 });
