@@ -92,8 +92,6 @@ const settings = {
   // tests take milliseconds: only a mutant that never ends reaches the limit.
   mutation: {
     include: ['test/lib/**/*.test.ts', 'test/s3/**/*.test.ts'],
-    // This test takes half a minute. The quick tests of lib/csv must notice the mutants without it.
-    exclude: ['test/lib/csv/random-results.test.ts'],
     maxWorkers: 1,
     testTimeout: MINUTE,
   },

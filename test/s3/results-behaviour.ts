@@ -27,18 +27,6 @@ export function describeDocuments(states: States, subject: () => S3Subject): voi
   const created = async (key: ResultsKey, document: unknown) =>
     (await subject().results.create(key, document)) as StoredDocument;
 
-  states('gives undefined for an absent object', async () => {
-    const key = freshKey();
-    expect(await subject().results.head(key)).toBeUndefined();
-    expect(await subject().results.read(key)).toBeUndefined();
-  });
-
-  states('gives size and age of an object', async () => {
-    const key = freshKey();
-    await subject().put(key, '{"ü":1}');
-    expect(await subject().results.head(key)).toEqual({ bytes: 8, ageMs: JUST_NOW });
-  });
-
   states('reads a document unchanged', async () => {
     const key = freshKey();
     const written = await created(key, { a: [1, 'ü'] });

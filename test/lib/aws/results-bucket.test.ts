@@ -4,7 +4,7 @@ import { downloadOrigins, s3ResultsBucket } from '../../../lib/aws/results-bucke
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import { Bucket, file, freshFile, freshKey, resultsStore } from './results-store.ts';
 
-const { store, s3, put, get, head } = await resultsStore(() => makeClients().s3);
+const { store, s3, head } = await resultsStore(() => makeClients().s3);
 
 /** The bucket, for calls that end within `callerWaitMs`. */
 const results = (callerWaitMs = 10_000, edge?: string) =>
@@ -17,14 +17,6 @@ describe('create and replace', () => {
     expect((await head(key)).ContentType).toBe('application/json');
     await (first && results().replace(first, key, { a: 2 }));
     expect((await head(key)).ContentType).toBe('application/json');
-  });
-
-  it('return undefined if another write came first (409, then 412)', async () => {
-    const key = freshKey();
-    await put(key, '{"a":1}');
-    store.faults.set([{ on: 's3', match: `PUT ${key}`, status: 409, times: 1 }]);
-    expect(await results().create(key, { a: 2 })).toBeUndefined();
-    expect(await get(key)).toBe('{"a":1}');
   });
 });
 

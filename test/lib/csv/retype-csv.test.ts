@@ -88,14 +88,40 @@ describe('retypeCsv', () => {
     },
   );
 
+  const rows = (...texts: string[]) => texts.map((row) => `"a","b"\n${row}\n`);
+  it.each<[allowed: RegExp, files: string[]]>([
+    [/[0-9]/, rows('"·","x"', '"1·","x"', '"-·","x"', '"-·1","x"', '"1.·","x"', '"1.2·","x"')],
+    [/[0-9.]/, rows('"1·2","x"', '"-1·2","x"')],
+    [/[^"]/, rows('"1","·x"', '"1","x·"', '"1","""·x"')],
+    [/"/, [...rows('·1","x"', '"1",·x"', '"1","x"·x"'), '·a","b"\n"1","x"\n']],
+    [/,/, rows('"1"·')],
+    [/^$/, rows('·"1","x"', '"1"·,"x"', '"1",·"x"', '"1","x"·', '·,"x"', '"1",·')],
+  ])('takes only the bytes %s in place of the dot of %j', async (allowed, files) => {
+    const pair = [...columns].reverse().slice(1, 3);
+    // A piece may begin with the byte: then the loops that copy texts and digits do not see it.
+    const cuts = files.flatMap((file) => [0, file.indexOf('·')].map((cut) => [file, cut] as const));
+    for (const [file, cut] of cuts)
+      for (let byte = 0; byte < 256; byte++) {
+        const text = file.replace('·', () => String.fromCharCode(byte));
+        const bytes = Buffer.from(text, 'latin1');
+        const report = Array.fromAsync(
+          retypeCsv(pair, [bytes.subarray(0, cut), bytes.subarray(cut)]),
+          Buffer.from,
+        );
+        if (!allowed.test(String.fromCharCode(byte)))
+          await expect(report, text).rejects.toThrow(NotEngineCsv);
+        else {
+          const expected = text.replace('"a","b"', '"Clicks","DeviceOrProxy"').replace(/\n"(.*?)"/, '\n$1');
+          expect(Buffer.concat(await report).toString('latin1')).toBe(expected);
+        }
+      }
+  });
+
   const day = '"2026-01-01T00:00:00Z"';
   // The first byte after the header has the number 0. The first column has the number 1.
   it.each([
     ['a text without quotes', `${day},phone,"1","2"\n`, NO_QUOTES, 23, 2],
     ['a number without quotes', `${day},"a",1,"2"\n`, NO_QUOTES, 27, 3],
-    ['a quote within a text without quotes', `${day},pho"ne","1","2"\n`, NO_QUOTES, 23, 2],
-    ['a space before a quote', `${day}, "a","1","2"\n`, NO_QUOTES, 23, 2],
-    ['a text with a quote that is not doubled', `${day},"a"b","1","2"\n`, AFTER_QUOTE, 26, 2],
     ['a quote escaped by a backslash', `${day},"a\\"b","1","2"\n`, AFTER_QUOTE, 27, 2],
     ['a byte after a number', `${day},"a","1"2,"2"\n`, AFTER_QUOTE, 30, 3],
     ['a semicolon instead of a comma', `${day};"a";"1";"2"\n`, AFTER_QUOTE, 22, 1],
@@ -106,20 +132,8 @@ describe('retypeCsv', () => {
     ['an empty line', `${day},"a","1","2"\n\n`, TOO_FEW, 35, 1],
     ['an exponent', `${day},"a","1","1.5E7"\n`, NO_NUMBER, 35, 4],
     ['NaN', `${day},"a","1","NaN"\n`, NO_NUMBER, 32, 4],
-    ['Infinity', `${day},"a","1","-Infinity"\n`, NO_NUMBER, 33, 4],
-    ['letters in a column of numbers', `${day},"a","one","2"\n`, NO_NUMBER, 28, 3],
     ['an empty text in a column of numbers', `${day},"a","","2"\n`, NO_NUMBER, 28, 3],
     ['a minus without digits', `${day},"a","-","2"\n`, NO_NUMBER, 29, 3],
-    ['a minus within a number', `${day},"a","1-2","2"\n`, NO_NUMBER, 29, 3],
-    ['two minuses', `${day},"a","--1","2"\n`, NO_NUMBER, 29, 3],
-    ['a plus before a number', `${day},"a","+1","2"\n`, NO_NUMBER, 28, 3],
-    ['a point before the digits', `${day},"a","1",".5"\n`, NO_NUMBER, 32, 4],
-    ['a point after the digits', `${day},"a","1","5."\n`, NO_NUMBER, 34, 4],
-    ['two points', `${day},"a","1","1.2.3"\n`, NO_NUMBER, 35, 4],
-    ['a thousands separator', `${day},"a","1,000","2"\n`, NO_NUMBER, 29, 3],
-    ['the ASCII character before 0 in a number', `${day},"a","1/","2"\n`, NO_NUMBER, 29, 3],
-    ['the ASCII character after 9 in a number', `${day},"a","1:","2"\n`, NO_NUMBER, 29, 3],
-    ['a space in a number', `${day},"a"," 1","2"\n`, NO_NUMBER, 28, 3],
     ['a doubled quote in a number', `${day},"a","1""2","2"\n`, AFTER_QUOTE, 30, 3],
     ['a file that ends within a text', `${day},"a`, CUT, 25, 2],
     ['a file that ends within the first value of a row', day.slice(0, -1), CUT, 21, 1],

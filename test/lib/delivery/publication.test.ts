@@ -1,6 +1,5 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it, vi } from 'vitest';
-import { NotEngineCsv } from '../../../lib/csv/retype-csv.ts';
 import * as publications from '../../../lib/delivery/publication.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
 import { jobRecordKey } from '../../../lib/results/keys.ts';
@@ -14,7 +13,6 @@ import {
   publishingRecord,
   START,
   setting,
-  underWayRecord,
 } from './setting.ts';
 import { useFakeTime } from './settled.ts';
 
@@ -82,12 +80,10 @@ describe('publishLarge', () => {
   const GIB = 1024 ** 3;
   // What an earlier run had written before it was killed; the result's size; what this run writes, and records.
   it.each<[string[], number, string[], object]>([
-    [[GZIPPED], 1, [KEY], { files: { plain: CSV.length, gzip: 4 }, rows: 1 }],
     [[KEY], 1, [GZIPPED], { files: { plain: 4, gzip: SIZES.gzip }, rows: 1 }],
     [[KEY], 20 * GIB + 1, [], { files: { plain: 4 } }],
     [[KEY, GZIPPED], 1, [], { files: { plain: 4, gzip: 4 } }],
     [[], 20 * GIB, [GZIPPED, KEY], { files: SIZES, rows: 1 }],
-    [[], 20 * GIB + 1, [KEY], { files: { plain: CSV.length }, rows: 1 }],
   ])('writes nothing twice: after %j, a result of %d bytes', async (were, bytes, now, more) => {
     const results = withResult(ENGINE_CSV, bytes);
     for (const key of were) results.putFile(key, 'file');
@@ -95,17 +91,6 @@ describe('publishLarge', () => {
     expect(results.callsOf('uploadFile')).toEqual(now.map((key) => `uploadFile ${key}`));
     const done = { ...published, location, state: 'done', endedForMs: 0 };
     expect(results.document(RECORD)).toEqual({ ...done, ...more });
-  });
-
-  it('records at once what an earlier run had written', async () => {
-    const results = withResult();
-    results.putFile(GZIPPED, 'file');
-    let record: unknown;
-    results.before(`uploadFile ${KEY}`, () => {
-      record = results.document(RECORD);
-    });
-    await publishLarge(results, publication);
-    expect(record).toMatchObject({ state: 'publishing', files: { gzip: 4 } });
   });
 
   it.each([0, 1, 2])('returns false if the result is gone after it was opened %d times', async (opened) => {
@@ -120,16 +105,8 @@ describe('publishLarge', () => {
     expect(results.document(RECORD)).toMatchObject({ state: 'publishing' });
   });
 
-  it("throws if the result is not the engine's CSV, and writes no file", async () => {
-    const results = withResult('nonsense');
-    await expect(publishLarge(results, publication)).rejects.toThrow(NotEngineCsv);
-    expect([...results.objects.keys()]).toEqual(['athena/q1.csv', RECORD]);
-  });
-
   it.each<[string, object]>([
-    ['of another execution', publishingRecord({ executionId: 'q2' })],
     ['of another report that is done', doneRecord({ executionId: 'q2' })],
-    ['of the next attempt', underWayRecord()],
     ['that can’t be read', { form: 1 }],
   ])('does not change a record %s', async (_, document) => {
     const results = withResult(ENGINE_CSV, undefined, document);

@@ -34,11 +34,6 @@ beforeEach(() => {
 });
 
 describe('functionDependencies', () => {
-  it('reads the configuration, and refuses to start if it is incomplete', () => {
-    expect(functionDependencies(ENVIRONMENT).config.lake).toEqual({ bucket: 'events', prefix: 'warehouse/' });
-    expect(() => functionDependencies({})).toThrow('The environment is incomplete or wrong.');
-  });
-
   it('counts in a request’s facts how often Athena throttled the start of its query', async () => {
     const $metadata = { httpStatusCode: 400 };
     const throttles = [
@@ -55,23 +50,6 @@ describe('functionDependencies', () => {
     const { queries } = functionDependencies(ENVIRONMENT).backendsUntil(later(), facts);
     expect(await queries.start({ sql: 'SELECT 1', parameters: [] }, 't'.repeat(64))).toBe('q1');
     expect(facts).toEqual({ throttledStarts: 2 });
-  });
-
-  it('uses the bucket, the database, the workgroup and the lake that the configuration names', async () => {
-    const sent = answering(() => ({ QueryExecutionId: 'q1' }));
-    const { queries, results, lake } = functionDependencies(ENVIRONMENT).backendsUntil(later());
-    await queries.start({ sql: 'SELECT 1', parameters: [] }, 't'.repeat(64));
-    await results.head('reports/x');
-    await lake.list(publisherReport, window, 0);
-    const QueryExecutionContext = { Database: 'reports' };
-    const Prefix = 'warehouse/publisher_events/';
-    expect(sent).toMatchObject([
-      { name: 'StartQueryExecutionCommand', input: { QueryExecutionContext, WorkGroup: 'reports' } },
-      { name: 'HeadObjectCommand', input: { Bucket: 'results', Key: 'reports/x' } },
-      { name: 'ListObjectsV2Command', input: { Bucket: 'events', Prefix: `${Prefix}day=` } },
-      // The lake found nothing in the window, so it asks whether the table exists.
-      { name: 'ListObjectsV2Command', input: { Bucket: 'events', Prefix, MaxKeys: 1 } },
-    ]);
   });
 
   it('reads the bucket of a stage’s register, and keeps a record from one request to the next', async () => {
