@@ -40,65 +40,14 @@ async function recorded(of: Setting, record: JobRecord) {
   of.results.put(jobRecordKey(job), { ...record, fingerprint: job.data.fingerprint });
 }
 
-describe('a report that nobody has requested before', () => {
-  it('is written and recorded, and needs one query, which is counted once in the metrics', async () => {
-    const of = setting({ afterMs: 500 });
-    const answer = await ask(of);
-    expect(answer.delivery).toEqual({
-      key: 'reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv',
-      ...{ state: 'ready', bytes: CSV.length, cacheStatus: 'miss' },
-      dataVersion: expect.stringMatching(/^[0-9a-f]{32}$/),
-    });
-    expect([answer.text, answer.ms < 700]).toEqual([CSV, true]);
-    const { fingerprint } = (await of.job()).data;
-    const attempt = { attempt: of.queries.started[0]?.token, attempts: 1, isRetry: false, fingerprint };
-    expect(of.record()).toMatchObject({ state: 'done', isOfVersion: true, rows: 1, ...attempt });
-    expect(attempt.attempt).toMatch(UUID);
-    const ran = { bytesScanned: 1_000, queryMs: 500 };
-    const job = expect.stringMatching(/^[0-9a-f]{64}$/);
-    const finishedQueries = [{ state: 'succeeded', ...ran }];
-    const noted = { queryExecutionId: 'q1', job, dataVersion: answer.version, ...ran, engineMs: 7 };
-    expect(of.facts).toEqual({ ...noted, finishedQueries });
-    const again = await ask(of, { acceptsGzip: true });
-    const gzip = { key: `${answer.key}.gz`, bytes: of.results.objects.get(`${answer.key}.gz`)?.bytes };
-    expect(again.delivery).toEqual({ ...answer.delivery, ...gzip, cacheStatus: 'hit' });
-    expect([of.finished, of.queries.asked.get('q1')]).toEqual([['succeeded'], 1]);
-  });
-
-  it('comes through the waiting room when it takes longer than a request, to all who wait', async () => {
-    const of = setting({ afterMs: 60_000 });
-    const answers = await settled(Promise.all([following(of), following(of), following(of)]));
-    expect(answers.map(({ hops }) => hops)).toEqual([2, 2, 2]);
-    expect(answers.map(({ status }) => status).sort()).toEqual(['collapsed', 'collapsed', 'miss']);
-    expect([of.finished, new Set(answers.map(({ key }) => key)).size]).toEqual([['succeeded'], 1]);
-    expect(of.queries.asked.get('q1')).toBeLessThanOrEqual(12);
-  });
-
-  it('is left to the next requests with what they must know', async () => {
-    const of = setting({ ends: 'never', queuedMs: 5_000 });
-    const first = request(of);
-    await vi.advanceTimersByTimeAsync(1_000);
-    const joined = await ask(of, { waitUntil: Date.now() + 2_000 });
-    const { fingerprint, version } = (await of.job()).data;
-    const data = { fingerprint, version, isListed: true, whyEmpty: 'no-match' };
-    const progress = { waitsFor: 'attempt', dataChanges: 0, data, cacheStatus: 'collapsed' };
-    expect(joined.delivery).toEqual({ state: 'waiting', cacheStatus: 'collapsed', progress });
-    expect(joined.ms).toBeLessThan(2_100);
-    // The log gets the execution's id, but no figures of a query that has not ended.
-    expect(of.facts).toEqual({ queryExecutionId: 'q1', job: expect.any(String) });
-    const own = { ...progress, attempt: of.queries.started[0]?.token };
-    const { delivery } = await settled(first);
-    expect(delivery).toEqual({ state: 'waiting', cacheStatus: 'miss', progress: own });
-    const left = of.record();
-    expect(left).toMatchObject({ state: 'under-way', hasRun: true, runningAt: expect.any(Number) });
-    expect(left).not.toHaveProperty('leaseMs');
-    await vi.advanceTimersByTimeAsync(60_000);
-    // Athena does not answer the next request.
-    vi.spyOn(of.queries, 'get').mockRejectedValue(late);
-    await ask(of, {}, joined.left);
-    expect(of.record()).toEqual({ ...left, writer: expect.any(String), elapsedMs: expect.any(Number) });
-    expect(of.record()['elapsedMs']).toBeGreaterThanOrEqual(109_000);
-  });
+it('who takes a query over passes on its age: that in the record, and the record’s own', async () => {
+  const of = setting({ ends: 'never' });
+  await ask(of);
+  await vi.advanceTimersByTimeAsync(60_000);
+  // Athena does not answer the next request.
+  vi.spyOn(of.queries, 'get').mockRejectedValue(late);
+  await ask(of);
+  expect(of.record()['elapsedMs']).toBeGreaterThanOrEqual(109_000);
 });
 
 it('says why a report has no rows, by the listing of the caller’s first request', async () => {
@@ -239,19 +188,6 @@ describe('a client that has as many queries under way as slots', () => {
     expect([third.text, third.status, of.results.callsOf('read slots/')]).toEqual([CSV, 'miss', []]);
   });
 
-  it('goes by the slots as they are after it has waited for an attempt that failed', async () => {
-    const of = setting(soon);
-    await recorded(of, underWayRecord({ slot: 'its-own' }));
-    const key = jobRecordKey(await of.job());
-    of.results.put(slotsKey('client-1'), { form: 2, slots: [{ id: 'slot-0', record: key, heldMs: 0 }] });
-    const joined = request(of, one);
-    await vi.advanceTimersByTimeAsync(1_000);
-    full(of);
-    await recorded(of, failedRecord('lost', { slot: 'its-own' }));
-    expect((await settled(joined)).left).toMatchObject(WAITS_FOR_SLOT);
-    expect(of.queries.started).toEqual([]);
-  });
-
   it('waits if Athena does not say whether a query has ended that nobody asks about', async () => {
     const of = setting(soon);
     full(of, 0);
@@ -362,11 +298,6 @@ describe('a request that can’t go on', () => {
     const answer = await follow(of);
     expect([answer.text, answer.status, answer.hops]).toEqual([CSV, 'miss', hops]);
     expect(of.finished).toEqual(['succeeded']);
-  });
-
-  it('gives up its lease if the result does not appear within its time', async () => {
-    const of = setting({ afterMs: 1_000, isLost: true });
-    expect([(await ask(of)).status, of.record()['leaseMs']]).toEqual(['waiting', undefined]);
   });
 
   it.each<[string, object, Progress | undefined, unknown]>([
