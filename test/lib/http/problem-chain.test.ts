@@ -101,3 +101,61 @@ describe('problemChain, around every route', () => {
     },
   );
 });
+
+const ORIGIN = 'https://dash.partner.example';
+
+async function answerTo(
+  origin: string | undefined,
+  { origins = ORIGIN, httpMethod = 'GET', fails = false } = {},
+) {
+  const chain = problemChain(functionSetting({ CORS_ORIGINS: origins }).dependencies).handler(async () => {
+    if (fails) throw new NoSuchDownload();
+    return { statusCode: 303, headers: { Location: '/there', Vary: 'Accept-Encoding' }, body: '' };
+  });
+  const headers = origin === undefined ? {} : { Origin: [origin] };
+  return invoke(chain, { ...requestEvent({ path: '/', headers }), httpMethod });
+}
+
+describe('pages of other origins', () => {
+  it('may read an answer, also a problem, if the stage names their origin', async () => {
+    expect((await answerTo(ORIGIN, { fails: true })).headers).toMatchObject({
+      'Content-Type': 'application/problem+json',
+      'Access-Control-Allow-Origin': ORIGIN,
+    });
+    const names =
+      'Cache-Status, Data-Version, Deprecation, Link, Report-Empty, Retry-After, Service-Version, Sunset';
+    expect((await answerTo(ORIGIN)).headers).toEqual({
+      ...{ Location: '/there', 'Service-Version': expect.any(String), ...COMMON_HEADERS },
+      ...{ 'Access-Control-Allow-Origin': ORIGIN, Vary: 'Accept-Encoding, Origin' },
+      'Access-Control-Expose-Headers': `${names}, x-amzn-RequestId`,
+    });
+  });
+
+  it('may send a token: the answer to their preflight allows it', async () => {
+    const { statusCode, headers, body } = await answerTo(ORIGIN, { httpMethod: 'OPTIONS' });
+    expect({ statusCode, body }).toEqual({ statusCode: 204, body: '' });
+    expect(headers).toMatchObject({
+      ...{ 'Access-Control-Allow-Origin': ORIGIN, 'Access-Control-Allow-Methods': 'GET, HEAD' },
+      ...{ 'Access-Control-Allow-Headers': 'Authorization, Accept', 'Access-Control-Max-Age': '7200' },
+      ...{ Vary: 'Origin', ...COMMON_HEADERS },
+    });
+  });
+
+  it.each(['https://evil.example', `${ORIGIN}.evil.example`, 'null', undefined])(
+    'get an answer, but may not send a token, if their origin is %s',
+    async (origin) => {
+      const common = { Location: '/there', 'Service-Version': expect.any(String), ...COMMON_HEADERS };
+      expect((await answerTo(origin)).headers).toEqual({ ...common, Vary: 'Accept-Encoding, Origin' });
+      const preflight = await answerTo(origin, { httpMethod: 'OPTIONS' });
+      expect(preflight.headers).not.toHaveProperty('Access-Control-Allow-Origin');
+    },
+  );
+
+  it('do not change an answer if the stage names no origin', async () => {
+    const service = { 'Service-Version': expect.any(String), ...COMMON_HEADERS };
+    const silent = { Location: '/there', ...service, Vary: 'Accept-Encoding' };
+    expect((await answerTo(ORIGIN, { origins: '' })).headers).toEqual(silent);
+    const preflight = await answerTo(ORIGIN, { origins: '', httpMethod: 'OPTIONS' });
+    expect(preflight).toMatchObject({ statusCode: 303, headers: silent });
+  });
+});
