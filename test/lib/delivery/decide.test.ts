@@ -44,11 +44,8 @@ const open: Row[] = [
   ['nothing, for who waits and has listed since', undefined, 0, listed, 'start 1'],
   ['a lease', starting, 25_999, comes, 'wait'],
   ['a lease that has surely ended', starting, 26_000, comes, 'take-over'],
-  ['a lease that has surely ended, under way', underWay, 26_000, waits, 'take-over'],
-  ['a lease of 0 ms in its first moment', startingRecord({ leaseMs: 0 }), 0, comes, 'wait'],
   ['a lease that was given up', startingRecord(free), 0, comes, 'take-over'],
   ['a lease for another listing', underWay, 0, comes2, 'wait'],
-  ['a free attempt for another listing', underWayRecord(free), 0, waits2, 'take-over'],
   ['a start whose query may be under way', startingRecord(free), HOUR - 1, comes, 'take-over'],
   ['a start whose query must have ended', startingRecord(free), HOUR, comes, 'start 1'],
   ['the same, for who waits', startingRecord({ ...free, attempts: 2 }), HOUR, waits, 'start 3'],
@@ -62,7 +59,6 @@ const old = doneRecord({ isOfVersion: false });
 const good = doneRecord({ isOfVersion: false, goodForMs: 2_000 });
 
 const reports: Row[] = [
-  ['of the version', done, 0, comes, 'plain, hit'],
   ['of the version, for another listing', done, 0, comes2, 'plain, hit'],
   ['of the version, gzipped', done, 0, gzip, 'gzip, hit'],
   ['whose gzipped file is missing', doneRecord({ files: { plain: 9 } }), 0, gzip, 'plain, hit'],
@@ -75,14 +71,12 @@ const reports: Row[] = [
   ['of no version, made for who waits', old, 6_000, waits, 'plain, collapsed'],
   ['of no version, made before who waits came', old, 6_001, waits, 'start 2'],
   ['of no version, whose query had ended before', { ...old, endedForMs: 1 }, 6_000, waits, 'start 2'],
-  ['of no version and another listing, for who comes', old, 0, comes2, 'start 1'],
   ['of no version and another listing, for who waits', old, 0, waits2, 'list-again'],
   ['the same, after a listing', old, 0, listed2, 'start 2'],
   ['that is good for 2 s', good, 1_999, comes, 'plain, hit'],
   ['that was good for 2 s', good, 2_000, comes, 'start 1'],
   ['that was good for 2 s after its query', { ...good, endedForMs: 1 }, 1_999, comes, 'start 1'],
   ['that is good, for another listing', good, 0, comes2, 'start 1'],
-  ['of the version, own', done, 0, owns, 'plain, miss'],
   ['of the version, made while the caller waited', done, 6_000, waits, 'plain, collapsed'],
   ['of the version, made before', done, 6_001, waits, 'plain, hit'],
   ['whose files came while the caller waited', { ...done, endedForMs: HOUR }, 0, waits, 'plain, collapsed'],
@@ -95,7 +89,6 @@ const halfOld = { ...half, isOfVersion: false };
 const publications: Row[] = [
   ['without files', publishing, 0, comes, 'publish'],
   ['without files, for another listing', { ...publishing, isOfVersion: false }, 0, waits2, 'publish'],
-  ['with the gzipped file', half, 0, gzip, 'gzip, hit'],
   ['with the gzipped file, for a caller who can’t read it', half, 0, comes, 'publish'],
   ['with the gzipped file, of no version', halfOld, 0, gzip, 'publish'],
   ['with the gzipped file, own, of no version', halfOld, 0, ownsGzip, 'gzip, miss'],
@@ -111,7 +104,6 @@ const tooLargeOnce = failedRecord('too-large', { limit: 10 });
 const limited = { ...waits, scanLimit: 11 };
 
 const limits: Row[] = [
-  ['of the version', tooLarge, 90 * HOUR, comes, 'refuse'],
   ['of the version, for another listing', tooLarge, 0, comes2, 'refuse'],
   ['under a lower limit', tooLarge, 0, { ...comes, scanLimit: 11 }, 'start 1'],
   ['when the limit is not known now', tooLarge, 0, { ...comes, scanLimit: undefined }, 'start 1'],
@@ -139,10 +131,8 @@ const failures: Row[] = [
   ['surely after the caller came', { ...failed, seenAfterMs: 2_000 }, 2_000, waits, 'refuse'],
   ['of another attempt than the own', failed, 6_000, { ...owns, own: 'earlier' }, 'start 2'],
   ['unreadable', failedRecord('unreadable'), 0, owns, 'refuse'],
-  ['unpublished', failedRecord('unpublished'), 0, owns, 'refuse'],
   ['an hour before its publication', { ...failed, endedForMs: HOUR }, 0, waits, 'start 2'],
   ['retryable', failedRecord('retryable'), 0, owns, 'start 2, a retry'],
-  ['retryable, of others', failedRecord('retryable'), 9_000, waits, 'start 2'],
   ['retryable, on its retry', failedRecord('retryable', retry), 0, owns, 'refuse'],
   ['lost', failedRecord('lost'), 0, hurries, 'start 2'],
   ['lost, on its retry', failedRecord('lost', retry), 0, owns, 'start 2, a retry'],
