@@ -126,16 +126,6 @@ describe('a report route', () => {
     );
     expect(made.lines[0]?.facts).toMatchObject({ client: 'first-partner', problem: 'invalid-request' });
   });
-
-  it('queries the rows of the companies that the token gives access to, and answers 401 if there are none', async () => {
-    const nobody = service({ env: BY_CLAIMS });
-    expect((await nobody.ask()).statusCode).toBe(401);
-    expect(nobody.lines[0]?.facts).toMatchObject({ problem: 'not-authorized', client: 'unnamed' });
-    const made = service({ env: BY_CLAIMS, claims: { companies: ['7', '9'] } as Claims });
-    expect((await made.ask()).statusCode).toBe(303);
-    expect(made.lines.at(-1)?.facts['companies']).toBe(2);
-    expect(made.queries.started[0]?.query.sql).toContain('publisher_company_id IN (7, 9)');
-  });
 });
 
 const other = { ...PARTNER, publisherCompanies: [], advertiserCompanies: ['3'] };

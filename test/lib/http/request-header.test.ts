@@ -6,12 +6,10 @@ const headerOf = (multiValueHeaders: unknown) =>
   requestHeader({ multiValueHeaders } as APIGatewayProxyEvent, 'accept');
 
 describe('requestHeader', () => {
-  it.each(['accept', 'Accept', 'ACCEPT', 'aCCept'])('finds a header written as %s', (name) => {
-    expect(headerOf({ Host: ['x'], [name]: ['text/csv'], 'Accept-Language': ['en'] })).toBe('text/csv');
-  });
-
   it('joins all values, even if the name is written in several ways', () => {
-    expect(headerOf({ accept: ['a', 'b'], Accept: ['c'] })).toBe('a, b, c');
+    expect(headerOf({ Host: ['x'], accept: ['a', 'b'], aCCEPT: ['c'], 'Accept-Language': ['en'] })).toBe(
+      'a, b, c',
+    );
   });
 
   it.each([null, undefined, {}, { accept: [] }, { accept: undefined }, { 'x-accept': ['a'] }])(
