@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startWorkers, type Workers } from '../worlds/workers.ts';
-import type { Outcome } from './go-on.ts';
-import type { Sample } from './play-scene.ts';
+import type { Outcome, Sample } from './play-scene.ts';
 import { codeOfReleaseBefore, lastRelease } from './release-before.ts';
 import { type SceneName, sampleFile, scenes } from './scenes.ts';
 

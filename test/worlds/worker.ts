@@ -30,8 +30,7 @@ seedCryptoAndGzip();
 takeOverTime(0, 0);
 const { simulate } = await import('./simulate.ts');
 const { folded, shrink } = await import('./shrink.ts');
-const { goOn } = await import('../releases/go-on.ts');
-const { play } = await import('../releases/play-scene.ts');
+const { goOn, play } = await import('../releases/play-scene.ts');
 const roots = workerData as Roots;
 const releases = await loadReleases(roots);
 

@@ -5,7 +5,6 @@ import { AwsCallFailed, dateOf } from '../../../lib/aws/answers.ts';
 import { s3LargeFiles } from '../../../lib/aws/large-files.ts';
 import { s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
-import type { ResultsKey } from '../../../lib/results/keys.ts';
 import type { ResultsBucket } from '../../../lib/results/results-bucket.ts';
 import { type AnsweringServer, startAnsweringServer } from './answering-server.ts';
 
@@ -207,19 +206,5 @@ describe('an answer of S3 that is not read to its end', () => {
     expect(await results().readResult('s3://results/athena/q1.csv', 9)).toEqual({ bytes: size });
     // The connection was closed before all of the result was sent.
     expect(await closed).toBe(false);
-  });
-});
-
-describe('the clients', () => {
-  it('allow more calls at the same time than the SDK’s default of 50', async () => {
-    const waiting: (() => void)[] = [];
-    server.answer = (_, response) => {
-      waiting.push(() => response.writeHead(200, { ETag: '"1"' }).end());
-      if (waiting.length === 60) for (const answer of waiting) answer();
-    };
-    const keys = Array.from({ length: 60 }, (_, nth): ResultsKey => `jobs/${nth}.json`);
-    // A try may take 4 s, but each call has only 3.9 s: a call that gets no connection has no time for a second try.
-    const facts = await Promise.all(keys.map((key) => results(3_900).head(key)));
-    expect(facts).toEqual(keys.map(() => ({ bytes: 0, ageMs: 0 })));
   });
 });

@@ -72,18 +72,17 @@ describe('the origins of downloads', () => {
 });
 
 describe('the clients', () => {
-  it('make one try of each small call, since call.ts repeats it; give up dead connections; and add checksums only where S3 requires them', async () => {
+  it('make one try of each small call, since call.ts repeats it; give up dead connections; allow more calls at a time than the SDK’s 50; and add checksums only where S3 requires them', async () => {
     const { athena, s3 } = makeClients();
     const uploads = makeUploadClient();
     expect(await athena.config.maxAttempts()).toBe(1);
     expect(await s3.config.maxAttempts()).toBe(1);
     expect(await uploads.config.maxAttempts()).toBe(3);
     for (const { config } of [athena, s3, uploads]) {
-      const handler = config.requestHandler as unknown as {
-        httpHandlerConfigs(): object;
-        configProvider: Promise<object>;
-      };
-      expect(await handler.configProvider).toMatchObject({ connectionTimeout: 3_000, socketTimeout: 10_000 });
+      const handler = config.requestHandler as unknown as { configProvider: Promise<object> };
+      const patience = { connectionTimeout: 3_000, socketTimeout: 10_000 };
+      const httpsAgent = expect.objectContaining({ maxSockets: 1_000 });
+      expect(await handler.configProvider).toMatchObject({ ...patience, httpsAgent });
     }
     for (const { config } of [s3, uploads]) {
       expect(await config.requestChecksumCalculation()).toBe('WHEN_REQUIRED');
