@@ -44,6 +44,7 @@ describe('dataState', () => {
     ['a marker of a complete day', FINGERPRINT, beside('day=2026-01-03/_SUCCESS')],
     ['a marker of a day’s folder', FINGERPRINT, beside('day=2026-01-01/')],
     ['a folder in which a writer is at work', FINGERPRINT, beside('day=2026-01-03/_temporary/')],
+    ['a marker of a folder within a day', FINGERPRINT, beside('day=2026-01-01/hour=05/')],
     ['a file that was written again unchanged', FINGERPRINT, changed({ lastModified: 2_000 })],
     ['a marker on a day without files', FINGERPRINT, beside('day=2026-01-04/_SUCCESS')],
     ['a file outside the folders of the days', FINGERPRINT, beside('notes.txt')],
