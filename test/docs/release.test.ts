@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { folderOfEach } from '../own-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
+const folder = folderOfEach();
 const named = (rest: string) => `{\n  "name": "x",\n  "version": "1.1.0",\n  ${rest}\n}\n`;
 const FILES = {
   ...{ 'package.json': named('"private": true'), 'package-lock.json': named('"packages": {}') },
@@ -13,8 +14,7 @@ const FILES = {
 
 /** Runs `.ci/release 1.1.0` in a repository with these files, after some commands. */
 function release(files: Readonly<Record<string, string>>, before = 'true') {
-  const home = mkdtempSync(join(tmpdir(), 'release-'));
-  onTestFinished(() => rmSync(home, { recursive: true }));
+  const home = folder();
   mkdirSync(join(home, '.ci'));
   cpSync(join(root, '.ci/release'), join(home, '.ci/release'));
   for (const [file, text] of Object.entries({ ...FILES, ...files })) writeFileSync(join(home, file), text);

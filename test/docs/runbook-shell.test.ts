@@ -1,20 +1,20 @@
 /** Tests effects of the runbook's blocks that a deployment on the emulator can't show. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { folderOfEach } from '../own-folder.ts';
 import { runbookBlocks } from './runbook-blocks.ts';
 
 const blocks = runbookBlocks();
+const ownFolder = folderOfEach();
 
 /**
  * Runs shell.sh and then a script, in a shell with a fake `aws`. The fake answers a call with the first of `answers`
  * whose name is a part of the call. All other calls succeed without output.
  */
 function run(script: string, { answers = {}, stage = 'prod' }: { answers?: object; stage?: string } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'runbook-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = ownFolder();
   const cases = Object.entries(answers).map(([call, answer]) => `*'${call}'*) printf '${answer}' ;;`);
   const aws = `#!/bin/sh\necho "$*" >> '${folder}/calls'\ncase "$*" in\n${cases.join('\n')}\nesac\n`;
   writeFileSync(join(folder, 'aws'), aws, { mode: 0o755 });

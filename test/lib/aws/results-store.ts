@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GetObjectCommand, HeadObjectCommand, PutObjectCommand, type S3Client } from '@aws-sdk/client-s3';
+import { GetObjectCommand, HeadObjectCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, vi } from 'vitest';
+import { makeClients, makeUploadClient } from '../../../lib/aws/clients.ts';
 import type { ResultsKey } from '../../../lib/results/keys.ts';
 import { createFaults, type Faults } from '../../../local/faults/faults.ts';
 import { startObjectStore } from '../../../local/object-store/object-store.ts';
@@ -37,15 +38,15 @@ export async function startResultsStore() {
 }
 
 /** A store for all tests of a file, each of which begins without faults, and ways to its objects beside the code. */
-export async function resultsStore(makeClient: () => S3Client) {
+export async function resultsStore() {
   const store = await startResultsStore();
-  const s3 = makeClient();
+  const [s3, uploads] = [makeClients().s3, makeUploadClient()];
   afterEach(() => {
     store.faults.set([]);
     vi.restoreAllMocks();
   });
   afterAll(async () => {
-    s3.destroy();
+    for (const client of [s3, uploads]) client.destroy();
     await store.close();
   });
   const put = (Key: string, text: string) =>
@@ -53,9 +54,9 @@ export async function resultsStore(makeClient: () => S3Client) {
   const get = async (Key: string) =>
     (await s3.send(new GetObjectCommand({ Bucket, Key }))).Body?.transformToString();
   const head = (Key: string) => s3.send(new HeadObjectCommand({ Bucket, Key }));
-  return { store, s3, put, get, head };
+  return { store, s3, uploads, put, get, head };
 }
 
 let keys = 0;
-export const freshKey = (folder: 'jobs' | 'reports' = 'jobs'): ResultsKey => `${folder}/${++keys}.json`;
+export const freshKey = (): ResultsKey => `jobs/${++keys}.json`;
 export const freshFile = (): ResultsKey => `reports/${++keys}/report.csv`;

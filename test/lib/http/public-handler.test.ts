@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { publicHandler, readPageFiles } from '../../../lib/http/public-handler.ts';
 import { openApiDocument } from '../../../lib/openapi/document.ts';
 import { describeFields } from '../../../lib/openapi/fields.ts';
 import { COMMON_HEADERS } from '../../../lib/response-headers.ts';
+import { folderOfEach } from '../../own-folder.ts';
 import { functionSetting, invoke, requestEvent } from './setting.ts';
 
 const page = { mediaType: 'text/html', body: '<script src="{{base}}/page/page.js?v={{version}}">' };
@@ -130,11 +130,10 @@ describe('all else', () => {
 });
 
 describe('the files of the page', () => {
+  const folder = folderOfEach();
   async function pageOf(texts: Readonly<Record<string, string>>) {
-    const directory = await mkdtemp(join(tmpdir(), 'page-files-'));
-    onTestFinished(() => rm(directory, { recursive: true }));
-    for (const [name, text] of Object.entries(texts)) await writeFile(join(directory, name), text);
-    return readPageFiles(directory);
+    for (const [name, text] of Object.entries(texts)) await writeFile(join(folder(), name), text);
+    return readPageFiles(folder());
   }
   const FILES = { 'b.js': 'js ü', 'a.html': 'html', 'c.css': 'css', 'd.svg': 'svg' };
 
