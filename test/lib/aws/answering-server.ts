@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { vi } from 'vitest';
 import { type Clients, makeClients } from '../../../lib/aws/clients.ts';
+import { serve } from '../../../local/serve.ts';
 
 /** A stand-in for an AWS service. A test decides how it answers, and sees the requests that it got. */
 export interface AnsweringServer {
@@ -21,17 +20,15 @@ export interface AnsweringServer {
 export async function startAnsweringServer(): Promise<AnsweringServer> {
   const requests: string[] = [];
   const bodies: string[] = [];
-  const server = createServer(async (request, response) => {
+  const server = await serve(async (request, response) => {
     requests.push(`${request.method} ${new URL(request.url ?? '', 'http://any').pathname}`);
     // Node adds its own `Date` header unless this is false.
     response.sendDate = false;
     bodies.push(await text(request));
     answering.answer(request, response);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  });
   // As on Lambda, the environment gives region, credentials and endpoints.
-  vi.stubEnv('AWS_ENDPOINT_URL', endpoint);
+  vi.stubEnv('AWS_ENDPOINT_URL', server.url);
   vi.stubEnv('AWS_REGION', 'eu-west-1');
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'any');
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'any');
@@ -44,9 +41,7 @@ export async function startAnsweringServer(): Promise<AnsweringServer> {
     async close() {
       for (const client of Object.values(clients)) client.destroy();
       vi.unstubAllEnvs();
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      await server.close();
     },
   };
   return answering;

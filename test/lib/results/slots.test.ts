@@ -145,8 +145,6 @@ describe('takeSlot', () => {
     ['the result is there, and nobody is left to record it', left, 9_000, true, true],
     ['the result of an earlier attempt is there', { ...left, slot: 'before' }, 9_000, true, false],
     ['a query starts', startingRecord(slot1), 0, true, false],
-    ['the query has ended', doneRecord(slot1), 0, false, true],
-    ['a slot was taken long ago for nothing', undefined, 30_000, false, true],
     ['the query of another release has ended', { ...slot1, state: 'succeeded' }, 0, false, true],
     ['the query of another release runs', { ...slot1, ...oldRun }, 0, false, false],
     ['the record can’t be read', { slot: 7 }, 30_000, false, true],
