@@ -3,7 +3,6 @@ import { objectOf, s3ResultsBucket } from '../../../lib/aws/results-bucket.ts';
 import type { LargeFiles, ResultsBucket, StoredDocument } from '../../../lib/results/results-bucket.ts';
 import { memoryClient } from '../../s3/memory-client.ts';
 import { type MemoryS3, memoryS3 } from '../../s3/memory-s3.ts';
-import { type AwsClock, awsClock } from './aws-clock.ts';
 
 /** A results bucket in memory, with access for tests to its objects and calls. */
 export interface MemoryBucket extends ResultsBucket, LargeFiles {
@@ -37,8 +36,9 @@ const LONG_MS = 20 * 86_400_000;
 /** More calls than any test needs: a guard against endless loops. */
 const MAX_CALLS = 10_000;
 
-export function memoryBucket(clock: AwsClock = awsClock()): MemoryBucket {
-  const s3 = memoryS3(clock.now);
+/** @param now S3's clock */
+export function memoryBucket(now = () => Date.now()): MemoryBucket {
+  const s3 = memoryS3(now);
   const calls: string[] = [];
   const hooks: { call: string; act: () => void }[] = [];
 
@@ -51,7 +51,7 @@ export function memoryBucket(clock: AwsClock = awsClock()): MemoryBucket {
     if (index >= 0) for (const { act } of hooks.splice(index, 1)) act();
   };
   const client = memoryClient(s3);
-  const until = clock.now() + LONG_MS;
+  const until = now() + LONG_MS;
   const bucket = { ...s3ResultsBucket(client, 'results', until), ...s3LargeFiles(client, 'results', until) };
   /** A method of the bucket whose calls are noted. */
   const noted =

@@ -1,6 +1,6 @@
 import type { Execution, QueryService } from '../../../lib/delivery/execution.ts';
 import type { CompiledQuery } from '../../../lib/report/compile-query.ts';
-import { type AwsClock, awsClock } from './aws-clock.ts';
+import { seconds } from '../../s3/memory-client.ts';
 import type { MemoryBucket } from './memory-bucket.ts';
 
 /** The usual result, as the engine writes it. */
@@ -45,11 +45,7 @@ export interface MemoryQueries extends QueryService {
 }
 
 /** An engine that runs one execution for each plan. A start for which no plan is left throws. */
-export function memoryQueries(
-  bucket: MemoryBucket,
-  plans: readonly Plan[],
-  clock: AwsClock = awsClock(),
-): MemoryQueries {
+export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]): MemoryQueries {
   const started: Started[] = [];
   const stopped: string[] = [];
   const asked = new Map<string, number>();
@@ -65,7 +61,7 @@ export function memoryQueries(
     const plan = plans[started.length];
     if (!plan) throw new Error('unplanned start');
     const id = `q${started.length + 1}`;
-    started.push({ id, token, query, submittedAt: clock.now(), plan });
+    started.push({ id, token, query, submittedAt: Date.now(), plan });
     plan.onStart?.();
     const { ends = 'succeeded', csv = ENGINE_CSV, afterMs = 0 } = plan;
     const finish = () => {
@@ -85,20 +81,20 @@ export function memoryQueries(
     startNow,
     async get(id) {
       asked.set(id, (asked.get(id) ?? 0) + 1);
-      return stateOf(find(id), clock);
+      return stateOf(find(id));
     },
     async stop(id) {
       stopped.push(id);
-      find(id).stoppedAt = clock.now();
+      find(id).stoppedAt = Date.now();
     },
   };
 }
 
-function stateOf({ id, submittedAt, stoppedAt, plan }: Started, clock: AwsClock): Execution {
+function stateOf({ id, submittedAt, stoppedAt, plan }: Started): Execution {
   const { ends = 'succeeded', afterMs = 0, queuedMs = 0 } = plan;
   if (ends === 'forgotten') return { state: 'forgotten', id };
   const completedAt = ends === 'never' ? Number.POSITIVE_INFINITY : submittedAt + afterMs;
-  const seen = { id, submittedAt, observedAt: clock.date(), bytesScanned: 1_000 };
+  const seen = { id, submittedAt, observedAt: seconds(Date.now()), bytesScanned: 1_000 };
   if (stoppedAt !== undefined && stoppedAt < completedAt) {
     const stopped = {
       ...seen,
@@ -107,8 +103,8 @@ function stateOf({ id, submittedAt, stoppedAt, plan }: Started, clock: AwsClock)
     };
     return { state: 'failed', ...stopped, reason: 'CANCELLED: x', isRetryable: false, isCancelled: true };
   }
-  if (clock.now() < completedAt)
-    return { state: 'under-way', ...seen, isQueued: clock.now() < submittedAt + queuedMs };
+  if (Date.now() < completedAt)
+    return { state: 'under-way', ...seen, isQueued: Date.now() < submittedAt + queuedMs };
   const ended = { ...seen, completedAt, engineMs: 7 };
   if (ends === 'succeeded')
     return { state: ends, ...ended, location: plan.location ?? `s3://results/athena/${id}.csv` };

@@ -5,15 +5,7 @@ import { Overloaded } from '../../../lib/problems/problem.ts';
 import { jobRecordKey } from '../../../lib/results/keys.ts';
 import { readPublication } from '../../../lib/results/publication-request.ts';
 import { type MemoryBucket, memoryBucket } from './memory-bucket.ts';
-import {
-  CSV,
-  doneRecord,
-  ENGINE_CSV,
-  publication,
-  publishingRecord,
-  START,
-  setting,
-} from './setting.ts';
+import { CSV, doneRecord, ENGINE_CSV, publication, publishingRecord, START, setting } from './setting.ts';
 import { useFakeTime } from './settled.ts';
 
 const { abandonPublication, publishLarge, requestPublication } = publications;

@@ -6,7 +6,6 @@ import { parseRequest } from '../../../lib/report/parse-request.ts';
 import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
 import type { Publication } from '../../../lib/results/publication-request.ts';
 import { parametersOf } from '../report/parameters.ts';
-import { awsClock } from './aws-clock.ts';
 import { memoryBucket } from './memory-bucket.ts';
 import { memoryLake } from './memory-lake.ts';
 import { memoryQueries, type Plan } from './memory-queries.ts';
@@ -41,10 +40,9 @@ export const termsNow = (more: Partial<DeliveryTerms> = {}): DeliveryTerms => ({
 
 /** A lake with one file, an empty bucket, and an engine that runs one execution for each plan. */
 export function setting(...plans: Plan[]) {
-  const clock = awsClock();
   const lake = memoryLake('publisher_events/day=2026-01-01/a.parquet');
-  const results = memoryBucket(clock);
-  const queries = memoryQueries(results, plans, clock);
+  const results = memoryBucket();
+  const queries = memoryQueries(results, plans);
   const facts: DeliveryFacts = {};
   const finished: string[] = [];
   const note = ({ finishedQueries = [], ...learnt }: DeliveryFacts) => {
@@ -54,7 +52,7 @@ export function setting(...plans: Plan[]) {
   };
   const backends = { lake, results, queries };
   return {
-    ...{ clock, lake, results, queries, backends },
+    ...{ lake, results, queries, backends },
     /** The facts that the request noted for the log. */
     facts,
     /** For each query that was counted in the metrics: how it ended. */

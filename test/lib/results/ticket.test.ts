@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { NoSuchDownload } from '../../../lib/problems/problem.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
 import { issueTicket, openTicket, updateTicket } from '../../../lib/results/ticket.ts';
-import { awsClock } from '../delivery/aws-clock.ts';
 import { memoryBucket } from '../delivery/memory-bucket.ts';
 import { PARAMETERS, wanted } from '../delivery/setting.ts';
 import { useFakeTime } from '../delivery/settled.ts';
@@ -16,11 +15,11 @@ const companies = [9_223_372_036_854_775_807n] as const;
 const ID = 'A'.repeat(43);
 
 async function issued(left: { progress: Progress; waitedMs: number } = { progress, waitedMs: 8_000 }) {
-  const clock = awsClock();
-  const results = memoryBucket(clock);
+  const machine = { aheadMs: 0 };
+  const results = memoryBucket(() => Date.now() - machine.aheadMs);
   const entitled = { ...wanted, entitlement: companies };
   const id = await issueTicket(results, entitled, PARAMETERS, left);
-  return { clock, results, id, key: `waiting/${id}.json` };
+  return { machine, results, id, key: `waiting/${id}.json` };
 }
 
 describe('a ticket', () => {
@@ -60,9 +59,10 @@ describe('a ticket', () => {
   it.each([0, 3, -3])(
     'gives the caller’s waiting time by S3’s clock, even if the machine’s clock is %d h ahead',
     async (hours) => {
-      const { clock, results, id } = await issued();
+      const { machine, results, id } = await issued();
       await vi.advanceTimersByTimeAsync(5_000);
-      clock.skewMachine(hours * 3_600_000);
+      machine.aheadMs = hours * 3_600_000;
+      vi.setSystemTime(Date.now() + machine.aheadMs);
       expect((await openTicket(results, id)).waitedMs).toBe(13_000);
     },
   );
