@@ -7,7 +7,6 @@ import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
 import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
 import { readPublication } from '../../../lib/results/publication-request.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
-import { ask, follow, following, request } from './ask.ts';
 import type { Plan } from './memory-queries.ts';
 import type { Setting } from './setting.ts';
 import {
@@ -21,7 +20,7 @@ import {
   UUID,
   underWayRecord,
 } from './setting.ts';
-import { settled, useFakeTime } from './settled.ts';
+import { ask, follow, following, request, settled, useFakeTime } from './settled.ts';
 
 vi.mock('node:timers/promises', () => import('../../fake-timers-promises.ts'));
 vi.mock('../../../lib/results/gzipped.ts', () => import('./gzipped-at-once.ts'));

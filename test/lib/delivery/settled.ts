@@ -1,5 +1,9 @@
 import { beforeEach, vi } from 'vitest';
-import { START } from './setting.ts';
+import { deliverReport } from '../../../lib/delivery/deliver-report.ts';
+import type { Delivery, DeliveryTerms } from '../../../lib/delivery/delivery.ts';
+import { readDataState } from '../../../lib/lake/data-version.ts';
+import type { Progress } from '../../../lib/results/ticket.ts';
+import { type Setting, START, termsNow, wanted } from './setting.ts';
 
 /** More steps of the clock than any test needs. */
 const MAX_STEPS = 20_000;
@@ -34,3 +38,51 @@ export function useFakeTime(): void {
     };
   });
 }
+
+/** The outcome of one request: its answer or its error, and how long it took. */
+interface Answer {
+  readonly delivery?: Delivery;
+  readonly error?: unknown;
+  readonly ms: number;
+  /** The cache status of a report that is ready; otherwise `waiting`. */
+  readonly status?: string;
+  /** The progress that the request hands to its caller's next request. */
+  readonly left?: Progress;
+  /** Key, content and data version of a report that is ready. */
+  readonly key?: string;
+  readonly text?: string | undefined;
+  readonly version?: string | undefined;
+}
+
+type Terms = Partial<DeliveryTerms>;
+
+/** Sends a request now. The request lists the lake as the handlers do, unless it goes on with an attempt. */
+export async function request(of: Setting, more: Terms = {}, left?: Progress): Promise<Answer> {
+  const from = Date.now();
+  const terms = termsNow(more);
+  const listed = () => readDataState(of.lake, wanted.request, terms.listingMs);
+  try {
+    const data = left?.waitsFor === 'attempt' ? left.data : await listed();
+    const delivery = await deliverReport({ ...of, wanted, terms }, data, left);
+    const every = { delivery, ms: Date.now() - from };
+    if (delivery.state === 'waiting') return { ...every, status: delivery.state, left: delivery.progress };
+    const { key, cacheStatus: status, dataVersion: version } = delivery;
+    return { ...every, status, key, version, text: of.results.objects.get(key)?.text };
+  } catch (error) {
+    return { error, ms: Date.now() - from };
+  }
+}
+
+export const ask = (...given: Parameters<typeof request>) => settled(request(...given));
+
+/** Sends a request, and follows the waiting URLs as a client does. */
+export async function following(of: Setting, terms: Terms = {}): Promise<Answer & { hops: number }> {
+  const { askedAt, giveUpAt, publishUntil } = termsNow(terms);
+  let answer = await request(of, terms);
+  let hops = 0;
+  for (; answer.left; hops++)
+    answer = await request(of, { ...terms, askedAt, giveUpAt, publishUntil }, answer.left);
+  return { ...answer, hops };
+}
+
+export const follow = (...given: Parameters<typeof following>) => settled(following(...given));

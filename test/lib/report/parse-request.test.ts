@@ -148,7 +148,6 @@ describe('parseRequest', () => {
     [{ 'filter[DeviceOrProxy][]': ['a'] }, LIST_OF_FILTERS],
     [{ 'filter[PlacementId][gt]': ['1'] }, NO_FILTER],
     [{ 'filter[DeviceOrProxy][0]x': ['a'] }, NO_FILTER],
-    [{ 'x.filter[DeviceOrProxy]': ['a'] }, UNKNOWN],
     [{ 'xfilter[DeviceOrProxy]': ['a'] }, UNKNOWN],
     [
       { requestedFields: undefined, 'requestedFields[]': ['Day', 'Clicks'] },
@@ -166,7 +165,6 @@ describe('parseRequest', () => {
       `${`filter[${'x'.repeat(5_000)}][]`.slice(0, 100)}…`,
     ],
     [{ 'filter[PlacementId]': ['+1'] }, noInteger('+1')],
-    [{ 'filter[PlacementId]': ['1 OR 1=1'] }, noInteger('1 OR 1=1')],
     [{ 'filter[PlacementId]': ['١'] }, noInteger('١')],
     [{ 'filter[PlacementId]': ['9223372036854775808'] }, 'The integer does not fit into 64 bits.'],
     [{ 'filter[DeviceOrProxy]': [''] }, 'The value is empty.'],
