@@ -148,34 +148,24 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
   const upload = (key: ResultsKey, ...given: Parameters<typeof pieces>) =>
     subject().results.uploadFile(key, file, async () => pieces(...given));
 
-  states('writes a small file with its metadata and its encoding', async () => {
-    const key = freshFile();
-    const content = gzipSync('a,b\n');
-    await subject().results.writeFile(key, { ...file, encoding: 'gzip' }, content);
-    expect(await subject().results.readResult(locationOf(key), MIB)).toMatchObject({
-      content: new Uint8Array(content),
-    });
-    expect(await subject().fileOf(key)).toEqual({ metadata: METADATA, encoding: 'gzip' });
-  });
-
-  states('writes no small file if the key is taken', async () => {
-    const key = freshFile();
-    await subject().results.writeFile(key, file, Buffer.from('first'));
-    await subject().results.writeFile(key, file, Buffer.from('second'));
-    expect(await textOf(subject(), key)).toBe('first');
-  });
-
-  states('uploads a file with its metadata and encoding, and returns its size', async () => {
-    const key = freshFile();
-    const [head, tail] = [gzipSync('a,'), gzipSync('b\n')];
-    const open = async () => pieces(head, tail);
-    const bytes = head.length + tail.length;
-    expect(await subject().results.uploadFile(key, { ...file, encoding: 'gzip' }, open)).toBe(bytes);
-    expect(await subject().results.readResult(locationOf(key), MIB)).toMatchObject({
-      content: new Uint8Array(Buffer.concat([head, tail])),
-    });
-    expect(await subject().fileOf(key)).toEqual({ metadata: METADATA, encoding: 'gzip' });
-  });
+  type Write = (key: ResultsKey, of: ReportFile, content: Buffer) => Promise<unknown>;
+  const ways: readonly [string, Write][] = [
+    ['writes', (...given) => subject().results.writeFile(...given)],
+    ['uploads', (key, of, content) => subject().results.uploadFile(key, of, async () => pieces(content))],
+  ];
+  for (const [how, write] of ways)
+    states(
+      `${how} a small file with its metadata and its encoding, and none if the key is taken`,
+      async () => {
+        const key = freshFile();
+        const content = gzipSync('a,b\n');
+        await write(key, { ...file, encoding: 'gzip' }, content);
+        await write(key, file, Buffer.from('second'));
+        const stored = { content: new Uint8Array(content) };
+        expect(await subject().results.readResult(locationOf(key), MIB)).toMatchObject(stored);
+        expect(await subject().fileOf(key)).toEqual({ metadata: METADATA, encoding: 'gzip' });
+      },
+    );
 
   states('uploads a large file, and reads it back byte for byte', async () => {
     const key = freshFile();
@@ -186,24 +176,21 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
     expect(await subject().fileOf(key)).toEqual({ metadata: METADATA });
   });
 
-  for (const [size, content] of [
-    ['small', Buffer.from('second')],
-    ['large', Buffer.alloc(9 * MIB, 'x')],
-  ] as const) {
-    states(`uploads no ${size} file if the key is taken`, async () => {
-      const key = freshFile();
-      await upload(key, 'first');
-      expect(await upload(key, content)).toBe(content.length);
-      expect(await textOf(subject(), key)).toBe('first');
-    });
+  const LARGE = Buffer.alloc(9 * MIB, 'x');
+  states('uploads no large file if the key is taken', async () => {
+    const key = freshFile();
+    expect(await upload(key, 'first')).toBe(5);
+    expect(await upload(key, LARGE)).toBe(LARGE.length);
+    expect(await textOf(subject(), key)).toBe('first');
+  });
 
-    states(`leaves nothing of a ${size} file if its content fails half-way`, async () => {
+  for (const content of [Buffer.from('small'), LARGE])
+    states(`leaves nothing of a file of ${content.length} bytes if its content fails half-way`, async () => {
       const key = freshFile();
       const fault = new NotEngineCsv('a quote', 4, 1);
       await expect(upload(key, content, fault)).rejects.toBe(fault);
       expect(await subject().results.head(key)).toBeUndefined();
     });
-  }
 
   states('writes no file if there is no content to open', async () => {
     const key = freshFile();

@@ -17,29 +17,22 @@ export function describeDownloads(states: States, subject: () => WireSubject): v
   const presigned = async (encoding?: 'gzip') => {
     const { results } = subject();
     const key = encoding ? gzippedKey(KEY) : KEY;
-    const content = Buffer.from('a,b\n');
-    await results.writeFile(
-      key,
-      { ...file, ...(encoding && { encoding }) },
-      encoding ? gzipSync(content) : content,
-    );
+    const content = encoding ? gzipSync('a,b\n') : Buffer.from('a,b\n');
+    await results.writeFile(key, { ...file, ...(encoding && { encoding }) }, content);
     return new URL(await results.presign(key, 60, 24));
   };
 
   for (const encoding of [undefined, 'gzip'] as const)
-    states(
-      `gives any client that has its URL a file as a browser needs it: ${encoding ?? 'plain'}`,
-      async () => {
-        const response = await fetch(await presigned(encoding));
-        expect(Object.fromEntries(response.headers)).toMatchObject({
-          'content-type': 'text/csv; charset=utf-8',
-          'content-disposition': 'attachment; filename="report.csv"',
-          'x-amz-meta-query-execution-id': 'q1',
-        });
-        expect(response.headers.get('content-encoding')).toBe(encoding ?? null);
-        expect([response.status, await response.text()]).toEqual([200, 'a,b\n']);
-      },
-    );
+    states(`gives any client that has its URL a file for browsers: ${encoding ?? 'plain'}`, async () => {
+      const response = await fetch(await presigned(encoding));
+      expect(Object.fromEntries(response.headers)).toMatchObject({
+        'content-type': 'text/csv; charset=utf-8',
+        'content-disposition': 'attachment; filename="report.csv"',
+        'x-amz-meta-query-execution-id': 'q1',
+      });
+      expect(response.headers.get('content-encoding')).toBe(encoding ?? null);
+      expect([response.status, await response.text()]).toEqual([200, 'a,b\n']);
+    });
 
   for (const [change, tamper] of [
     ['another key', (url: URL) => (url.pathname = url.pathname.replace('report.csv', 'other.csv'))],
