@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dimensionsOf, metricsOf, ownerOf, publisherReport, reports } from '../../../lib/report/catalogue.ts';
+import { ownerOf, publisherReport, reports } from '../../../lib/report/catalogue.ts';
 import { columnFault, NOT_A_COLUMN, tablesOf } from '../../../lib/report/tables.ts';
 import { reportPath, routes } from '../../../lib/routes.ts';
 
@@ -10,14 +10,6 @@ describe.each(reports)('the catalogue of $name', (report) => {
     const names = fields.map(({ name }) => name);
     expect(names).toEqual([...new Set(names)]);
     for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z0-9]*$/);
-  });
-
-  it('has only dimensions and metrics, each of a valid type', () => {
-    const [dimensions, metrics] = [dimensionsOf(report), metricsOf(report)];
-    expect(dimensions.length + metrics.length).toBe(fields.length);
-    for (const { type } of dimensions) expect(['datetime', 'integer', 'string']).toContain(type);
-    for (const { role, type } of metrics)
-      expect([role, type]).toEqual(['metric', expect.stringMatching(/^(integer|float)$/)]);
   });
 
   it('has a title, and a name whose path belongs to no other route', () => {
