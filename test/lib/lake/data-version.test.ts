@@ -85,28 +85,9 @@ describe('findDataState', () => {
 });
 
 describe('lakeDays', () => {
-  it('counts the files of each day, in the order of the days, whatever the order of the listed objects', () => {
-    const days = [
-      { day: '2026-01-01', files: 2, isMarkedComplete: false },
-      { day: '2026-01-03', files: 1, isMarkedComplete: false },
-    ];
-    for (const order of [files, [third, second, first]]) expect(daysOf(...order)).toMatchObject(days);
-  });
-
-  it('recognises a complete day by its marker, which does not count as a file', () => {
-    const marked = daysOf(...files, at('day=2026-01-03/_SUCCESS'));
-    const [one, other] = daysOf(...files);
-    expect(marked).toEqual([one, { ...other, isMarkedComplete: true, markedAt: expect.anything() }]);
-  });
-
   it('accepts no marker in a folder within a day, and no marker of another name', () => {
     const objects = [at('day=2026-01-03/hour=1/_SUCCESS'), at('day=2026-01-03/_SUCCESS.crc'), third];
     expect(daysOf(...objects)).toMatchObject([{ isMarkedComplete: false, files: 1 }]);
-  });
-
-  it('shows a day that has a marker but no files', () => {
-    const day = { day: '2026-01-03', files: 0, isMarkedComplete: true };
-    expect(daysOf(at('day=2026-01-03/_SUCCESS'))).toMatchObject([day]);
   });
 
   it('leaves out objects that belong to no day of the folder', () => {
@@ -114,11 +95,5 @@ describe('lakeDays', () => {
       at(path),
     );
     expect(daysOf(...strangers, lakeObject('other/publisher_events/day=2026-01-01/a'))).toEqual([]);
-  });
-
-  it('gives two days different versions if their files differ', () => {
-    const versions = daysOf(...files).map(({ version }) => version);
-    expect(new Set(versions).size).toBe(2);
-    expect(daysOf(first, second)[0]?.version).toBe(versions[0]);
   });
 });
