@@ -97,12 +97,6 @@ describe('the key set', () => {
     expect(seen).toEqual(steps.split(', '));
   });
 
-  it('is read once for many tokens that need it at the same time', async () => {
-    const { state, finds } = provider([first, second]);
-    const found = await Promise.all(['first', 'second', 'first', 'invented'].map(finds));
-    expect([found, state.reads]).toEqual([['found', 'found', 'found', 'refused'], 1]);
-  });
-
   it('is read once for all unknown keys that come at the same time; known keys do not wait', async () => {
     const { state, finds, hang } = provider([first]);
     await finds('first');

@@ -48,10 +48,6 @@ describe('readRecord', () => {
   ])('treats a record %s as absent', (_, document) => {
     expect(read(document)).toBeUndefined();
   });
-
-  it('finds no record if nothing is stored', () => {
-    expect(readRecord(undefined)).toBeUndefined();
-  });
 });
 
 it('an attempt is open until its query has ended', () => {
