@@ -1,10 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  companiesOf,
-  type PartnerRecord,
-  parseDocument,
-  readPartner,
-} from '../../../lib/access/partner-record.ts';
+import { type PartnerRecord, parseDocument, readPartner } from '../../../lib/access/partner-record.ts';
 import { verdictOnPartner } from '../../../lib/access/whose-rows.ts';
 import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
 import { PARTNER as record } from '../http/setting.ts';
@@ -91,22 +86,6 @@ describe('annotations', () => {
     expect(annotated).toEqual({ ...record, annotations });
     for (const report of [publisherReport, advertiserReport])
       expect(verdictOnPartner(annotated, report)).toEqual(verdictOnPartner(record, report));
-  });
-});
-
-describe('companiesOf', () => {
-  const both = { ...record, publisherCompanies: ['9', '-3', '10', '9'], advertiserCompanies: ['8'] };
-
-  it('gives the companies that can own rows of the report, as numbers, each once, in ascending order', () => {
-    expect(companiesOf(both, publisherReport)).toEqual([-3n, 9n, 10n]);
-    expect(companiesOf(both, advertiserReport)).toEqual([8n]);
-  });
-
-  it('never gives the companies of one report for the other report', () => {
-    expect(companiesOf(record, advertiserReport)).toBeUndefined();
-    const advertiser = { ...record, publisherCompanies: [], advertiserCompanies: 'every-company' as const };
-    expect(companiesOf(advertiser, publisherReport)).toBeUndefined();
-    expect(companiesOf(advertiser, advertiserReport)).toBe('every-company');
   });
 });
 

@@ -22,7 +22,6 @@ describe('why a report has no rows', () => {
   const all = days('3!', '4!', '5!');
   it.each<[string, Record<string, string[]>, ReturnType<typeof days> | undefined, string]>([
     ['no record matches', { 'filter[DeviceOrProxy]': ['mobile'] }, all, 'no-match'],
-    ['none is the caller’s', {}, all, 'no-match'],
     ['the lake can’t be listed', {}, undefined, 'no-match'],
     ['no day has files', {}, [], 'no-records'],
     ['the days have markers only', {}, days('!3', '!4'), 'no-records'],

@@ -111,7 +111,6 @@ describe('parseRequest', () => {
   // What is wrong, its detail, and the parameter that is named if it is not the one that was changed.
   it.each<[Parameters, string, string?]>([
     [{ requestedFields: undefined }, MISSING],
-    [{ startInclusive: undefined }, MISSING],
     [{ endExclusive: undefined }, MISSING],
     [{ 'api-version': undefined }, MISSING],
     [{ 'api-version': ['1'] }, '"1" is not supported. Supported: 1.0.'],
@@ -245,9 +244,6 @@ describe('parseDaysRequest', () => {
   });
 
   it.each<[Parameters, string]>([
-    [{ startInclusive: undefined }, MISSING],
-    [{ endExclusive: undefined }, MISSING],
-    [{ 'api-version': undefined }, MISSING],
     [{ 'api-version': ['2.0'] }, '"2.0" is not supported. Supported: 1.0.'],
     [{ endExclusive: ['2026-01-01T00:00:00Z'] }, 'Must be later than startInclusive.'],
     [
