@@ -34,13 +34,3 @@ it('a job is the same for an equal request for the same rows of the same data, a
   ];
   expect(new Set([job, ...others].map(({ id }) => id)).size).toBe(10);
 });
-
-it.each([
-  ['Day', ['2026-01-02T00:00:00Z', '2026-01-02T00:00:00Z']],
-  ['DeviceOrProxy', ['phone', 'phone']],
-  ['PlacementId', ['7', '007']],
-  ['PlacementId', ['0', '-0']],
-])('a job is the same if a filter on %s gives one value twice, %j', (field, values) => {
-  const withValues = (given: string[]) => jobOf({ [`filter[${field}]`]: given });
-  expect(withValues(values)).toEqual(withValues(values.slice(0, 1)));
-});

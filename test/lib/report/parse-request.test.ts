@@ -51,7 +51,8 @@ describe('parseRequest', () => {
   });
 
   it('types filter values by their field, takes each value once, and orders filters as the catalogue does', () => {
-    const hours = { 'filter[Day]': ['2026-01-02T00:00:00Z'], 'filter[DateTime]': ['2026-01-02T03:00:00Z'] };
+    const day = '2026-01-02T00:00:00Z';
+    const hours = { 'filter[Day]': [day, day], 'filter[DateTime]': ['2026-01-02T03:00:00Z'] };
     const ids = { 'filter[PlacementId]': ['007', '-9223372036854775808', '7'] };
     const { filters } = parse({ 'filter[DeviceOrProxy]': ['phone', 'desktop', 'phone'], ...ids, ...hours });
     expect(filters).toEqual([
