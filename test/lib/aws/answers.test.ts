@@ -3,7 +3,7 @@ import { S3ServiceException } from '@aws-sdk/client-s3';
 import { describe, expect, it } from 'vitest';
 import * as answers from '../../../lib/aws/answers.ts';
 
-const { AwsCallFailed, isLostWrite, isRefusedCondition, metadataOf, withoutValues } = answers;
+const { AwsCallFailed, isLostWrite, isRefusedCondition, withoutValues } = answers;
 
 const $metadata = { httpStatusCode: 400, requestId: 'abc-1' };
 const throttled = new TooManyRequestsException({ message: "slow down, user 'secret'", $metadata });
@@ -60,13 +60,6 @@ describe('AwsCallFailed', () => {
     [undefined, 'S3 HeadObject: undefined, status none, request none'],
   ])('accepts a cause that is no error: %j', (thrown, message) => {
     expect(new AwsCallFailed('S3 HeadObject', thrown).message).toBe(message);
-  });
-});
-
-describe('metadataOf', () => {
-  it('gives the status and request id of an SDK error, and neither for anything else', () => {
-    expect(metadataOf(throttled)).toEqual($metadata);
-    expect([new Error('x'), 'x', undefined].map(metadataOf)).toEqual([{}, {}, {}]);
   });
 });
 

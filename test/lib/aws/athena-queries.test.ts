@@ -76,7 +76,6 @@ describe('start', () => {
 it.each<[command: string, Error, failure: string]>([
   ['StartQueryExecution', refused, 'InvalidRequestException, status 400'],
   ['StartQueryExecution', forbidden, 'Error, status 403'],
-  ['GetQueryExecution', refused, 'InvalidRequestException, status 400'],
   ['GetQueryExecution', invalid('x', 'INVALID_INPUT'), 'InvalidRequestException, status 400'],
   ['GetQueryExecution', forbidden, 'Error, status 403'],
   ['StopQueryExecution', forbidden, 'Error, status 403'],

@@ -166,17 +166,13 @@ describe('a lake of many files', () => {
     expect(listing?.objects.map(({ key }) => key)).toEqual(keys);
   });
 
-  it.each([
-    ['a report’s longest window', 33, 34, 2],
-    ['the longest window of the states of days', 432, 433, 10],
-  ])('is listed for every day of %s, at most 50 days at the same time', async (_, count, calls, rounds) => {
-    const end = window.start + count * 86_400_000;
-    const inWindow = daysOf(window.start, count).flatMap((day) => files(day, 40));
+  it('is listed for every day of the longest window of the states of days, at most 50 at the same time', async () => {
+    const end = window.start + 432 * 86_400_000;
+    const inWindow = daysOf(window.start, 432).flatMap((day) => files(day, 40));
     const lake = s3Of([...files('2026-01-01', 40), ...inWindow, ...files(daysOf(end, 1)[0] ?? '', 40)]);
     const listing = await lakeOf(lake.s3).list(publisherReport, { start: window.start, end }, 0);
     expect(listing?.objects.map(({ key }) => key)).toEqual(inWindow);
-    expect([lake.inputs.length, lake.rounds()]).toEqual([calls, rounds]);
-    expect(lake.mostAtOnce()).toBe(Math.min(count, 50));
+    expect([lake.inputs.length, lake.rounds(), lake.mostAtOnce()]).toEqual([433, 10, 50]);
   });
 
   it('is listed page after page only for a day of several pages: the other days are listed meanwhile', async () => {

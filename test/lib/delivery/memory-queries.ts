@@ -21,8 +21,6 @@ export interface Plan {
   readonly isLost?: boolean;
   /** The location that the engine reports for the result, if it is not the usual location. */
   readonly location?: string;
-  /** Called when the execution starts. */
-  readonly onStart?: () => void;
 }
 
 interface Started {
@@ -62,7 +60,6 @@ export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]): Mem
     if (!plan) throw new Error('unplanned start');
     const id = `q${started.length + 1}`;
     started.push({ id, token, query, submittedAt: Date.now(), plan });
-    plan.onStart?.();
     const { ends = 'succeeded', csv = ENGINE_CSV, afterMs = 0 } = plan;
     const finish = () => {
       if (ends === 'succeeded' && !plan.isLost && !plan.location && !stopped.includes(id))

@@ -37,13 +37,11 @@ describe('readRecord', () => {
 
   it.each<[string, unknown]>([
     ['of the previous format version', { ...starting, form: 1 }],
-    ['of an unknown format version', { ...starting, form: 3 }],
     ['of a state of release 1.0.0', { ...done, state: 'succeeded' }],
     ['with a lease that is text', { ...starting, leaseMs: '5' }],
     ['of an unknown failure', { ...failed, why: 'weather' }],
     ['with a size that is text', { ...done, files: { plain: '2' } }],
     ['that is no object', 'starting'],
-    ['that is null', null],
     ['that is no JSON', undefined],
   ])('treats a record %s as absent', (_, document) => {
     expect(read(document)).toBeUndefined();

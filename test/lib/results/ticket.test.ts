@@ -77,7 +77,6 @@ describe('a ticket', () => {
   });
 
   it.each<[string, object]>([
-    ['of an unknown format version', { form: 3 }],
     ['of the previous format version', { form: 1 }],
     ['of a report that does not exist', { report: 'nothing' }],
     ['whose companies are numbers', { companies: [1] }],
