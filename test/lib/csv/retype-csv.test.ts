@@ -136,11 +136,9 @@ describe('retypeCsv', () => {
     ['an empty text in a column of numbers', `${day},"a","","2"\n`, NO_NUMBER, 28, 3],
     ['a minus without digits', `${day},"a","-","2"\n`, NO_NUMBER, 29, 3],
     ['a doubled quote in a number', `${day},"a","1""2","2"\n`, AFTER_QUOTE, 30, 3],
-    ['a file that ends within a text', `${day},"a`, CUT, 25, 2],
     ['a file that ends within the first value of a row', day.slice(0, -1), CUT, 21, 1],
     ['a file that ends after the first value of a row', day, CUT, 22, 1],
     ['a file that ends after a comma', `${day},`, CUT, 23, 2],
-    ['a file that ends within a number', `${day},"a","1`, CUT, 29, 3],
     ['a file that ends without an LF', `${day},"a","1","2"`, CUT, 34, 4],
     ['a row that never ends', '"1",'.repeat(100_000), TOO_MANY, 15, 4],
   ])('refuses %s, wherever the file is cut', async (_, rows, fault, byte, column) => {

@@ -34,7 +34,6 @@ describe.each(reports)('the catalogue of $name', (report) => {
 describe('columnFault', () => {
   it.each([
     ['a ratio', 'clicks / served_ads'],
-    ['a ratio without blanks', 'clicks/served_ads'],
     ['a function', 'max(clicks)'],
     ['a number', '1'],
     ['a quoted name', '"clicks"'],

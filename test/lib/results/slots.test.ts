@@ -25,11 +25,9 @@ describe('judgeSlot', () => {
   const takeEarlier = take([a], { ...wanted, id: 'earlier' });
 
   it.each<[string, Slot[], number, JobRecord | undefined, object | undefined]>([
-    ['nothing is under way', [], 1, undefined, take([])],
     ['one of two slots is free', [a], 2, undefined, take([a])],
     ['all slots are taken', [a, b], 2, undefined, wait],
     ['more slots are held than a lowered limit allows', [a, b], 1, undefined, wait],
-    ['the limit is zero', [], 0, undefined, wait],
     ['a slot was held for the longest time', [heldFor(LONGEST_MS), b], 2, undefined, take([b])],
     ['a slot was held for nearly the longest time', [heldFor(LONGEST_MS - 1), b], 2, undefined, wait],
     ['another request has taken a slot for the attempt', [a, mine], 2, undefined, share],
@@ -51,7 +49,6 @@ describe('isUnderWay', () => {
   const free = startingRecord({ ...own, leaseMs: undefined });
 
   it.each<[string, Slot, JobRecord | undefined, number, boolean]>([
-    ['its attempt was created a moment ago', held, startingRecord(own), 0, true],
     ['given up not quite a minute ago, no start recorded', held, free, 59_999, true],
     ['given up a minute ago, no start recorded', held, free, 60_000, false],
     ['the lease ended not quite a minute ago, no start recorded', held, startingRecord(own), 84_999, true],
