@@ -62,10 +62,6 @@ describe('a pull of the probe', () => {
     ]);
   });
 
-  it('counts no rows if the report has no data', async () => {
-    expect(await world({ csv: '"Day","ServedAds"\n' }).pull()).toBe(0);
-  });
-
   it('keeps its token until shortly before the token expires, and takes a new one if the service refuses it', async () => {
     const { state, pull } = world();
     await pull();
