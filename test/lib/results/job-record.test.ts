@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isOpen, type JobRecord, leaseLeftMs, readRecord } from '../../../lib/results/job-record.ts';
+import { readRecord } from '../../../lib/results/job-record.ts';
 
 const every = { form: 2, writer: 'w', attempt: 'a', attempts: 1, isRetry: false, fingerprint: 'f' };
 const times = { executionId: 'q1', bytesScanned: 1, submittedAt: 1, completedAt: 2, engineMs: 1 };
@@ -46,14 +46,4 @@ describe('readRecord', () => {
   ])('treats a record %s as absent', (_, document) => {
     expect(read(document)).toBeUndefined();
   });
-});
-
-it('an attempt is open until its query has ended', () => {
-  const states = least.filter((record) => isOpen(record as JobRecord)).map(({ state }) => state);
-  expect(states).toEqual(['starting', 'under-way']);
-});
-
-it('a lease has a second more than is left of it, because S3’s ages are wrong by that', () => {
-  const left = (leaseMs: number | undefined, ageMs: number) => leaseLeftMs({ leaseMs }, ageMs);
-  expect([left(5_000, 2_000), left(5_000, 7_000), left(undefined, 0)]).toEqual([4_000, -1_000, 0]);
 });
