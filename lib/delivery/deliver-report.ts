@@ -7,7 +7,7 @@ import { gzippedKey, jobRecordKey, reportKey, slotsKey } from '../results/keys.t
 import type { StoredDocument } from '../results/results-bucket.ts';
 import { takeSlot } from '../results/slots.ts';
 import type { Progress } from '../results/ticket.ts';
-import { type Decision, decide, hasTimeForAnother } from './decide.ts';
+import { type Decision, decide } from './decide.ts';
 import { type Delivery, makeJob, type Run, refusalOf, type Wait } from './delivery.ts';
 import { endFacts, type Leading, leadAttempt } from './lead.ts';
 import { nextFileLookMs, nextRecordLookMs, nextSlotLookMs } from './pace.ts';
@@ -61,13 +61,12 @@ async function nextStep(wait: Wait): Promise<Delivery | undefined> {
   const { terms, note, job, stored } = wait;
   const ageMs = stored?.ageMs ?? 0;
   const decision = decide(readRecord(stored), ageMs, {
+    ...terms,
     fingerprint: job.data.fingerprint,
     hasListed: hasListed(wait),
     waitedMs: wait.hasWaited ? Date.now() - terms.askedAt : undefined,
     own: wait.own,
-    hasTimeForAnother: hasTimeForAnother(terms.giveUpAt - Date.now(), terms),
-    acceptsGzip: terms.acceptsGzip,
-    scanLimit: terms.scanLimit,
+    leftMs: terms.giveUpAt - Date.now(),
   });
   note({ job: job.id });
   if ('record' in decision && 'executionId' in decision.record)
