@@ -17,7 +17,6 @@ const DAYS_AT_ONCE = 50;
 
 /**
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
- *
  * @param location the bucket, and the prefix of the tables' folders in it; undefined if the lake can't be listed
  * @param onListingUnavailable called if there is no location, or S3 refuses the listing with 403
  */

@@ -61,7 +61,6 @@ export const MAX_ATTEMPTS = 6;
 /**
  * A report of the data version is for everybody. Any other end is for callers who saw the listing that the attempt was
  * started for, and who came before its end: anybody else waits until its files are made, and then starts the next.
- *
  * @param ageMs how long ago the record was written
  */
 export function decide(record: JobRecord | undefined, ageMs: number, facts: RequestFacts): Decision {

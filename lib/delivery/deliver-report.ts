@@ -23,7 +23,6 @@ const TAKE_OVER_MS = 1_000;
  * Gets a report ready, if possible by the time at which the request must be answered (docs/contract.md#the-redirect):
  * reads the job's record, does what `decide` says, and reads the record again. Throws NoRecords, ReportTooLarge,
  * Unavailable, QueryFailed or PublicationFailed.
- *
  * @param data the state of the data to report on: the state that the awaited attempt reads, or the lake's state now
  * @param progress what the caller's previous request stored, if there was one
  */
@@ -199,15 +198,12 @@ async function withSlot(wait: Wait, decision: Leading): Promise<Delivery | undef
   return undefined;
 }
 
-async function hasEnded({ backends: { queries } }: Wait, executionId: string): Promise<boolean> {
-  try {
-    return (await queries.get(executionId)).state !== 'under-way';
-  } catch (error) {
-    // The caller waits for the slot as if the query went on.
-    if (error instanceof Overloaded) return false;
-    throw error;
-  }
-}
+/** Whether Athena says so. If it throttles the question, the caller waits for the slot as if the query went on. */
+const hasEnded = ({ backends: { queries } }: Wait, executionId: string): Promise<boolean> =>
+  queries.get(executionId).then(
+    ({ state }) => state !== 'under-way',
+    (error) => (error instanceof Overloaded ? false : Promise.reject(error)),
+  );
 
 /** Leads the attempt. Resolves to an answer if the request must answer before the query has ended. */
 async function lead(wait: Wait, decision: Leading, slot?: string): Promise<Delivery | undefined> {

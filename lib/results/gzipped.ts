@@ -8,10 +8,7 @@ const LARGE_GZIP_LEVEL = 4;
 
 const CHUNK_BYTES = 64 * 1024;
 
-/**
- * Gzips the chunks (RFC 1952), a few at a time. If reading a chunk fails, the reader of the gzipped chunks gets the
- * error.
- */
+/** Gzips the chunks (RFC 1952), a few at a time. */
 export const gzippedChunks = (chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> =>
   pipeline(
     chunks,
