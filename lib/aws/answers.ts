@@ -3,8 +3,8 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { PARTITION_COLUMN, tables } from '../report/tables.ts';
 
 /**
- * A failed call to AWS, with the facts for the log and for AWS's support. An error with which AWS answered is not the
- * `cause`, because its message may quote an object's key, and the key of a ticket is as good as the report.
+ * A failed call to AWS, with the facts for the log and for AWS's support. The log shows every member. So an error with
+ * which AWS answered is not the `cause`: its message may quote an object's key, and a ticket's is as good as the report.
  */
 export class AwsCallFailed extends Error {
   override readonly name = 'AwsCallFailed';

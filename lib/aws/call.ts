@@ -61,8 +61,8 @@ export async function call<T>(
 }
 
 /**
- * Temporary errors of status 400. S3 answers `RequestTimeout` when it has waited too long for the rest of a request;
- * Athena throttles with the other names.
+ * Names of temporary errors with status 400, most of which have no class in the SDK. S3 answers `RequestTimeout` when it
+ * has waited too long for the rest of a request; Athena throttles with the other names.
  */
 const TEMPORARY_NAME = /^(RequestTimeout|Throttling|TooManyRequests)(Exception)?$/;
 
@@ -79,8 +79,8 @@ function isTemporary(error: unknown): boolean {
 }
 
 /**
- * Whether an error comes from the connection: a code such as `ECONNRESET`, or `TimeoutError`, the SDK's own. Codes that
- * begin with `ERR_` are programming errors, except one.
+ * Whether an error comes from the connection. Socket errors have a code such as `ECONNRESET`, the SDK's time-outs the name
+ * `TimeoutError`. Codes that begin with `ERR_` are programming errors, except `ERR_STREAM_PREMATURE_CLOSE`.
  */
 const isConnectionError = (error: unknown): boolean =>
   error instanceof Error &&

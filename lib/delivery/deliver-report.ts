@@ -198,7 +198,7 @@ async function withSlot(wait: Wait, decision: Leading): Promise<Delivery | undef
   return undefined;
 }
 
-/** Whether Athena says so. If it throttles the question, the caller waits for the slot as if the query went on. */
+/** Whether a query has ended. If Athena throttles or does not answer, the caller waits as if the query went on. */
 const hasEnded = ({ backends: { queries } }: Wait, executionId: string): Promise<boolean> =>
   queries.get(executionId).then(
     ({ state }) => state !== 'under-way',

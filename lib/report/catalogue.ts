@@ -27,8 +27,9 @@ export type Field = Dimension | Metric;
 export type FieldType = Field['type'];
 
 /**
- * A metric that a report counts at two levels. Records that name the `finer` dimension count in `finerColumn`: a report
- * that is grouped by it shows them. Records on which it is NULL count in the metric's own column, for the `coarser` one.
+ * A metric that a report counts at two levels. Records that name the `finer` dimension count in `finerColumn`. Records
+ * on which it is NULL count in the metric's own column, and belong only to the `coarser` dimension. A report that is
+ * grouped by the finer dimension shows the finer count.
  */
 export interface Levels {
   readonly metric: Metric;

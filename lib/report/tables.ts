@@ -42,13 +42,13 @@ export const tableOf = ({ table, fields, levels }: Report): Table => ({
   ],
 });
 
-/** Reports, hourly lakes and the page add metrics up: an expression would give wrong numbers in each of them. */
+/** Reports, hourly lakes and the page add metrics up: a ratio such as `clicks / served_ads` would be wrong in each. */
 export const NOT_A_COLUMN =
   'A column is a name such as served_ads, no SQL: a metric is the sum of one. Leave ratios (CTR) to clients and the page, or add a column.';
 
 /**
- * Names that have a special meaning for an engine: Athena's "Reserved keywords in SQL SELECT statements", many of which
- * are columns for DuckDB, and DuckDB's name for a record's file.
+ * Names that have a special meaning for an engine: DuckDB's name for a record's file, and Athena's "Reserved keywords in
+ * SQL SELECT statements". DuckDB takes many of them for columns, so it would not show the fault: `current_user`.
  */
 const ENGINE_WORDS = new Set(
   (

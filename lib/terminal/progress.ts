@@ -25,9 +25,10 @@ export function showProgress(
     const write = (note: string, isLast = false) => {
       writtenAt = nowMs;
       const line = `${what}: ${amountOf(done, total)}${note}`;
-      // A line as wide as the terminal would not be cleared: its end stands on the next line.
+      // One column stays free: a full line may wrap, and CLEAR_LINE clears only the last row.
       const widest = (stream.columns || USUAL_COLUMNS) - 1;
-      stream.write(stream.isTTY ? CLEAR_LINE + line.slice(0, widest) + (isLast ? '\n' : '') : `${line}\n`);
+      const shown = line.length > widest ? `${line.slice(0, Math.max(0, widest - 1))}…` : line;
+      stream.write(stream.isTTY ? CLEAR_LINE + shown + (isLast ? '\n' : '') : `${line}\n`);
     };
     const { beganAt, beganWith } = work?.what === what ? work : { beganAt: nowMs, beganWith: done };
     const tookMs = nowMs - beganAt;

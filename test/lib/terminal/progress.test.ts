@@ -69,7 +69,7 @@ describe('repeatedProgress', () => {
 });
 
 describe('progress on a terminal', () => {
-  const terminal = { isTTY: true, columns: 28 };
+  const terminal = { isTTY: true, columns: 26 };
 
   it('is a line that is redrawn at most ten times a second, and that stays if the work took ten seconds', () => {
     const shown = shownBy(terminal, '0 Days 0/4, 0.05 Days 1/4, 5 Days 2/4, 12 Days 4/4');
@@ -82,7 +82,9 @@ describe('progress on a terminal', () => {
   });
 
   it('fits the terminal, or 80 columns if the terminal reports none', () => {
-    expect(shownBy({ isTTY: true, columns: 10 }, '0 Days 100/900')).toEqual([`${CLEAR}Days: 100`]);
-    expect(shownBy({ isTTY: true, columns: 0 }, `0 ${'x'.repeat(99)} 0/4`)).toEqual([CLEAR + 'x'.repeat(79)]);
+    expect(shownBy({ isTTY: true, columns: 10 }, '0 Days 100/900')).toEqual([`${CLEAR}Days: 10…`]);
+    expect(shownBy({ isTTY: true, columns: 0 }, `0 ${'x'.repeat(99)} 0/4`)).toEqual([
+      `${CLEAR}${'x'.repeat(78)}…`,
+    ]);
   });
 });
