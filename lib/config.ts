@@ -46,8 +46,8 @@ const environment = v.object({
   PARTNERS_BUCKET: v.optional(text),
   /**
    * For each owner, the claim that lists company ids, and the text before an id if the claim holds role names:
-   * `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. If an owner has no claim here, no token
-   * gives access to the reports that it governs.
+   * `{"publisherCompanies":{"claim":"roles","prefix":"publisher-company:"}}`. If an owner has no claim here,
+   * no token gives access to its reports.
    */
   COMPANY_CLAIMS: v.optional(v.pipe(v.string(), v.parseJson(), companyClaims), '{}'),
   /** Means every company. No number, because company ids are numbers. */

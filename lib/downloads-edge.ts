@@ -1,7 +1,6 @@
 /**
- * Settings of the edge: a CDN in front of the results bucket. It removes `Authorization`, because some clients repeat
- * their token after the redirect and S3 then refuses the request. `infra/` makes a CloudFront distribution from these
- * settings, and the one-machine stack makes a stand-in. Reasons: docs/decisions/0049-an-edge-for-downloads.md.
+ * Settings of the edge, a CDN in front of the results bucket, for CloudFront and for the one-machine stack's stand-in. It
+ * removes `Authorization`, which some clients repeat and S3 refuses: docs/decisions/0049-an-edge-for-downloads.md.
  */
 export const DOWNLOADS_EDGE = {
   methods: ['GET', 'HEAD', 'OPTIONS'],

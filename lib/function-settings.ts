@@ -2,10 +2,9 @@ import { reports } from './report/catalogue.ts';
 import { daysFunction, PUBLIC_FUNCTION } from './routes.ts';
 
 /**
- * API Gateway's own limit. A request ends before this limit, in these steps: it waits for its query (for
- * `QUERY_WAIT_MS`, the first request for `FIRST_WAIT_MS`); it ends its last calls to AWS (`LAST_CALLS_MS` later); it
- * stores the ticket (by `QUERY_WAIT_MS` + `TICKET_MS`); it answers. The function's time-out comes next, and the
- * gateway's last.
+ * API Gateway's own limit. Before it, a request waits for its query (`QUERY_WAIT_MS`, the first one `FIRST_WAIT_MS`),
+ * ends its last calls to AWS (`LAST_CALLS_MS` later), stores the ticket (by `QUERY_WAIT_MS` + `TICKET_MS`) and answers;
+ * the function's time-out comes next.
  */
 export const GATEWAY_TIMEOUT_SECONDS = 29;
 export const QUERY_WAIT_MS = 25_000;
@@ -27,10 +26,7 @@ export const PUBLISH_TIMEOUT_SECONDS = 900;
 /** Lambda's pauses before it retries a function that failed on an event, such as a publication. */
 export const RETRY_PAUSES_MS = [60_000, 120_000] as const;
 
-/**
- * For functions that verify signatures, compile queries or re-type reports. Lambda gives CPU in proportion to memory: this
- * gives one whole vCPU, and one thread can use no more.
- */
+/** For functions that compute. Lambda gives CPU in proportion to memory: this is one vCPU, all that a thread can use. */
 const WORKING_MB = 1_769;
 /** For functions that mostly wait, because Lambda charges for memory while they wait. It is a third of a vCPU. */
 const WAITING_MB = 512;

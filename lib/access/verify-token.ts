@@ -128,9 +128,9 @@ const PAUSE_BETWEEN_READS_MS = 10_000;
 const PAUSE_AFTER_FAILURE_MS = 2_000;
 
 /**
- * The library's cache of one provider's signing keys, with a limit to their age. The keys are read when they are first
- * needed or old, and when a token names an unknown key; if they were read a moment ago, it is refused at once.
- * Requests share a read. Throws KeySetUnavailable, or the library's error if there is no such key.
+ * The library's cache of one provider's signing keys, with a limit to their age. A token with an unknown key makes it read
+ * them again, unless it has just read them: then the token is refused at once. Requests share a read. Throws
+ * KeySetUnavailable, or the library's error if there is no such key.
  */
 export class KeySet extends SimpleJwksCache {
   #readAt = Number.NEGATIVE_INFINITY;

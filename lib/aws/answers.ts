@@ -3,9 +3,8 @@ import type { S3Client } from '@aws-sdk/client-s3';
 import { PARTITION_COLUMN, tables } from '../report/tables.ts';
 
 /**
- * A failed call to AWS, with the facts that the log needs and that AWS's support asks for. The log shows every member.
- * So an error with which AWS answered is not the `cause`: its message may quote an object's key, and the key of a ticket
- * is as good as the report.
+ * A failed call to AWS, with the facts for the log and for AWS's support. The log shows every member. So an error with
+ * which AWS answered is not the `cause`: its message may quote an object's key, and a ticket's is as good as the report.
  */
 export class AwsCallFailed extends Error {
   override readonly name = 'AwsCallFailed';
@@ -75,9 +74,8 @@ export const isLostWrite = (error: unknown): boolean =>
 const LARGEST_CLOCK_ERROR_MS = 240_000;
 
 /**
- * Adds the time of AWS's answer (header `Date`) to each answer that a client returns. The client may be of any AWS
- * service. Ages and durations then depend on AWS's clock only. An error whose request was signed with a wrong time gets
- * `isSignedAtWrongTime`: the SDK has learnt the right time from the answer, so the next try may succeed.
+ * Adds the time of AWS's answer (header `Date`) to each answer, so that ages and durations depend on AWS's clock only. An
+ * error whose request was signed with a wrong time gets `isSignedAtWrongTime`: the SDK now knows the right time.
  */
 export function keepAnswerDates<C extends { readonly middlewareStack: { readonly add: unknown } }>(
   client: C,
@@ -165,9 +163,8 @@ const VALUES: readonly RegExp[] = [
 ];
 
 /**
- * The first line of an engine's error message, for the log. It keeps the kind of error, the engine's words, locations
- * in the lake and names of tables, columns and types. It leaves out all values of rows and filters, which belong to a
- * partner. The other lines are dropped, because DuckDB quotes values there.
+ * The first line of an engine's error message, for the log: the engine's words, locations in the lake and names of tables,
+ * columns and types, without values of rows and filters, which belong to a partner. DuckDB's other lines quote values.
  */
 export function withoutValues(text: string): string {
   const [line = ''] = text.replace(MARKS, '').split(/[\r\n]/, 1);

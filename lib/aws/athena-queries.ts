@@ -77,7 +77,6 @@ const SCAN_LIMIT_EXCEEDED = 'Bytes scanned limit was exceeded';
 /**
  * Translates Athena's answer about an execution into one of the service's states. An answer without a status or a
  * submission time is `forgotten`. A success without a result's location is `failed`, because waiting would not help.
- *
  * @param observedAt the time of the answer, in milliseconds since 1970
  */
 export function executionOf(

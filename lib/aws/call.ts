@@ -23,7 +23,6 @@ interface CallLimits {
  * Makes one call to AWS. Tries again, after pauses that grow and vary, while AWS throttles the call, fails or does not
  * answer. Throws Overloaded if this goes on until `until` or the last try, and AwsCallFailed for every other error. A
  * request that was signed with a wrong time is repeated once, at once, and does not count as a try.
- *
  * @param operation for the log: `S3 HeadObject`
  * @param limits `until` in milliseconds since 1970, the time limit of one try, and the most tries
  * @param send makes one try; it must itself handle an error that is an answer, such as a missing key
@@ -62,9 +61,8 @@ export async function call<T>(
 }
 
 /**
- * AWS's names of temporary errors that it answers with status 400, most of which have no class in the SDK. S3 answers
- * `RequestTimeout` when it has waited too long for the rest of a request. Athena throttles with the other names. The
- * SDK retries errors by the same names.
+ * Names of temporary errors with status 400, most of which have no class in the SDK. S3 answers `RequestTimeout` when it
+ * has waited too long for the rest of a request; Athena throttles with the other names.
  */
 const TEMPORARY_NAME = /^(RequestTimeout|Throttling|TooManyRequests)(Exception)?$/;
 
@@ -81,9 +79,8 @@ function isTemporary(error: unknown): boolean {
 }
 
 /**
- * Whether an error comes from the connection. Socket errors have a code such as `ECONNRESET`. Codes that begin with
- * `ERR_` are programming errors, except `ERR_STREAM_PREMATURE_CLOSE`. The SDK's own time-outs have the name
- * `TimeoutError`.
+ * Whether an error comes from the connection. Socket errors have a code such as `ECONNRESET`, the SDK's time-outs the name
+ * `TimeoutError`. Codes that begin with `ERR_` are programming errors, except `ERR_STREAM_PREMATURE_CLOSE`.
  */
 const isConnectionError = (error: unknown): boolean =>
   error instanceof Error &&

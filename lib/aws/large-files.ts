@@ -14,7 +14,6 @@ const PARTS_AT_ONCE = 2;
 
 /**
  * Large files of the results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
- *
  * @param s3 a client that retries single parts
  */
 export const s3LargeFiles = (s3: S3Client, name: string, until: number): LargeFiles => ({

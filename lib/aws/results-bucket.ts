@@ -18,7 +18,6 @@ const CONTENT_TRY_MS = 5_000;
 
 /**
  * The results bucket in S3. Every call ends by `until`, in milliseconds since 1970.
- *
  * @param edge the edge's origin, if files are downloaded through an edge
  */
 export function s3ResultsBucket(s3: S3Client, name: string, until: number, edge?: string): ResultsBucket {

@@ -17,7 +17,6 @@ const DAYS_AT_ONCE = 50;
 
 /**
  * The lake of events in S3. Every call ends by `until`, in milliseconds since 1970.
- *
  * @param location the bucket, and the prefix of the tables' folders in it; undefined if the lake can't be listed
  * @param onListingUnavailable called if there is no location, or S3 refuses the listing with 403
  */
@@ -77,8 +76,7 @@ export function s3Lake(
       const kept = cache.get(name);
       if (kept && isYounger(kept.listedAt, maxAgeMs, listedAt)) return kept;
       try {
-        // One page of the table's objects, from the first day's folder on. If the window has few objects, this page
-        // holds all of them.
+        // One page from the first day's folder on. If the window has few objects, it holds all of them.
         const { objects, next } = await page(partitions, { StartAfter: partitions + first });
         const lastFolder = `${partitions}${last}/`;
         const isBeyond = (key: string) => key > lastFolder && !key.startsWith(lastFolder);

@@ -15,7 +15,6 @@ export type RecordCache = Map<
 
 /**
  * The register of partners in S3. A read ends by `until`, in milliseconds since 1970.
- *
  * @param bucket undefined if the stage has no register: then no client is found
  */
 export function s3Register(

@@ -90,7 +90,6 @@ function faultOf(state: number, byte: number): string {
  * The result has the header line of the requested fields, numbers without quotes, and texts and instants as they were.
  * NULL stays an empty field. Throws NotEngineCsv if the file is not made of whole rows of these columns in the engine's
  * dialect.
- *
  * @param columns name and type of each column, in the file's order
  * @param chunks the engine's file, cut anywhere; each chunk is overwritten and passed on before the next one is read
  * @param onEnd called with the number of rows after the last chunk

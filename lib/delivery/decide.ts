@@ -29,14 +29,18 @@ export type Decision =
   | { readonly next: 'list-again' }
   | { readonly next: 'refuse'; readonly record: RecordIn<'failed'> };
 
-export interface RequestFacts extends Pick<DeliveryTerms, 'acceptsGzip' | 'scanLimit'>, Pick<Wait, 'own'> {
+export interface RequestFacts
+  extends Limits,
+    Pick<DeliveryTerms, 'acceptsGzip' | 'scanLimit'>,
+    Pick<Wait, 'own'> {
   /** Fingerprint of the listing that the request goes by. */
   readonly fingerprint: string;
   /** Whether the lake was listed after the record was written, or can't be listed. */
   readonly hasListed: boolean;
   /** How long ago the caller came, in milliseconds; undefined if it has waited for no attempt. */
   readonly waitedMs: number | undefined;
-  readonly hasTimeForAnother: boolean;
+  /** How long the caller may still wait for its query, in milliseconds. */
+  readonly leftMs: number;
 }
 
 /** How long a report is delivered: one day less than its files are kept, so that no download URL outlives its file. */
@@ -57,7 +61,6 @@ export const MAX_ATTEMPTS = 6;
 /**
  * A report of the data version is for everybody. Any other end is for callers who saw the listing that the attempt was
  * started for, and who came before its end: anybody else waits until its files are made, and then starts the next.
- *
  * @param ageMs how long ago the record was written
  */
 export function decide(record: JobRecord | undefined, ageMs: number, facts: RequestFacts): Decision {
@@ -104,7 +107,7 @@ const wasAwaited = (endedMs: number, waitedMs: number | undefined): boolean =>
 function decideFailed(
   record: RecordIn<'failed'>,
   endedMs: number,
-  { waitedMs, own, hasListed, hasTimeForAnother, scanLimit }: RequestFacts,
+  { waitedMs, own, hasListed, leftMs, scanLimit, longestQueueMs, longestQueryMs }: RequestFacts,
   start: Extract<Decision, { next: 'start' }>,
 ): Decision {
   const { why, isRetry, attempts, seenAfterMs } = record;
@@ -119,13 +122,9 @@ function decideFailed(
   if (isOfOthers && why !== 'data-changed') return start;
   if (attempts >= MAX_ATTEMPTS) return { next: 'refuse', record };
   if (why === 'data-changed') return hasListed ? start : { next: 'list-again' };
-  if (why === 'lost' || (why === 'too-long' && hasTimeForAnother)) return { ...start, isRetry };
+  // With less time, another attempt would most likely take too long again.
+  const hasTime = leftMs >= longestQueueMs + longestQueryMs / 2;
+  if (why === 'lost' || (why === 'too-long' && hasTime)) return { ...start, isRetry };
   if (why === 'retryable' && !isRetry) return { ...start, isRetry: true };
   return { next: 'refuse', record };
 }
-
-/** Whether a caller has time for another attempt. With less time, that would most likely take too long again. */
-export const hasTimeForAnother = (
-  callerLeftMs: number,
-  { longestQueueMs, longestQueryMs }: Limits,
-): boolean => callerLeftMs >= longestQueueMs + longestQueryMs / 2;

@@ -7,7 +7,7 @@ import { gzippedKey, jobRecordKey, reportKey, slotsKey } from '../results/keys.t
 import type { StoredDocument } from '../results/results-bucket.ts';
 import { takeSlot } from '../results/slots.ts';
 import type { Progress } from '../results/ticket.ts';
-import { type Decision, decide, hasTimeForAnother } from './decide.ts';
+import { type Decision, decide } from './decide.ts';
 import { type Delivery, makeJob, type Run, refusalOf, type Wait } from './delivery.ts';
 import { endFacts, type Leading, leadAttempt } from './lead.ts';
 import { nextFileLookMs, nextRecordLookMs, nextSlotLookMs } from './pace.ts';
@@ -23,7 +23,6 @@ const TAKE_OVER_MS = 1_000;
  * Gets a report ready, if possible by the time at which the request must be answered (docs/contract.md#the-redirect):
  * reads the job's record, does what `decide` says, and reads the record again. Throws NoRecords, ReportTooLarge,
  * Unavailable, QueryFailed or PublicationFailed.
- *
  * @param data the state of the data to report on: the state that the awaited attempt reads, or the lake's state now
  * @param progress what the caller's previous request stored, if there was one
  */
@@ -61,13 +60,12 @@ async function nextStep(wait: Wait): Promise<Delivery | undefined> {
   const { terms, note, job, stored } = wait;
   const ageMs = stored?.ageMs ?? 0;
   const decision = decide(readRecord(stored), ageMs, {
+    ...terms,
     fingerprint: job.data.fingerprint,
     hasListed: hasListed(wait),
     waitedMs: wait.hasWaited ? Date.now() - terms.askedAt : undefined,
     own: wait.own,
-    hasTimeForAnother: hasTimeForAnother(terms.giveUpAt - Date.now(), terms),
-    acceptsGzip: terms.acceptsGzip,
-    scanLimit: terms.scanLimit,
+    leftMs: terms.giveUpAt - Date.now(),
   });
   note({ job: job.id });
   if ('record' in decision && 'executionId' in decision.record)
@@ -200,15 +198,12 @@ async function withSlot(wait: Wait, decision: Leading): Promise<Delivery | undef
   return undefined;
 }
 
-async function hasEnded({ backends: { queries } }: Wait, executionId: string): Promise<boolean> {
-  try {
-    return (await queries.get(executionId)).state !== 'under-way';
-  } catch (error) {
-    // The caller waits for the slot as if the query went on.
-    if (error instanceof Overloaded) return false;
-    throw error;
-  }
-}
+/** Whether a query has ended. If Athena throttles or does not answer, the caller waits as if the query went on. */
+const hasEnded = ({ backends: { queries } }: Wait, executionId: string): Promise<boolean> =>
+  queries.get(executionId).then(
+    ({ state }) => state !== 'under-way',
+    (error) => (error instanceof Overloaded ? false : Promise.reject(error)),
+  );
 
 /** Leads the attempt. Resolves to an answer if the request must answer before the query has ended. */
 async function lead(wait: Wait, decision: Leading, slot?: string): Promise<Delivery | undefined> {

@@ -47,7 +47,6 @@ const readResult = ({ backends: { results } }: Run, location: string) =>
 /**
  * Makes the record that ends an attempt, and the files of a small report. Resolves to `time-is-up` if the result has
  * not appeared within this request's time.
- *
  * @param execution the execution that has ended, or that this request has stopped
  * @param answeredAt when Athena's last answer came, by this machine's clock
  */
@@ -155,13 +154,11 @@ export async function writeReport(
   { executionId, isOfVersion }: Pick<EndedRecord, 'executionId' | 'isOfVersion'>,
   result: Uint8Array,
 ): Promise<{ readonly files: ReportFiles; readonly rows: number }> {
-  const chunks: Uint8Array[] = [];
   let rows = 0;
-  const csvChunks = retypeCsv(columns, [result], (number) => {
+  const chunks = retypeCsv(columns, [result], (number) => {
     rows = number;
   });
-  for await (const chunk of csvChunks) chunks.push(chunk);
-  const csv = Buffer.concat(chunks);
+  const csv = Buffer.concat(await Array.fromAsync(chunks));
   const key = reportKey(executionId, fileName);
   const file: ReportFile = { fileName, executionId, dataVersion: isOfVersion ? data.version : undefined };
   const writeGzipped = async () => {

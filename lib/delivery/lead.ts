@@ -26,7 +26,6 @@ export type Leading = Extract<Decision, { next: 'start' | 'take-over' }>;
  * Creates or takes over an attempt before Athena is called, so that only one of many concurrent requests calls Athena,
  * then asks Athena until the query ends, and records the end. Resolves to the record as it is stored then; to undefined
  * if it must be read; to `time-is-up` if the request must answer first. On an error, another may ask at once.
- *
  * @param slot the id of the slot that was taken for the query
  */
 export async function leadAttempt(
@@ -142,7 +141,6 @@ const LAST_ASK_MS = 1_500;
 /**
  * Watches an execution. Resolves to it if it has ended or takes too long; without it if the request or its caller can't
  * wait any more. The record tells the next request that asks Athena what it must know.
- *
  * @param onResult called once when the result is seen at its usual key
  */
 export async function watchExecution(

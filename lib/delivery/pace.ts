@@ -1,8 +1,8 @@
 /**
  * How often a waiting request polls. Athena answers 100 GetQueryExecution calls a second for a whole account, S3
- * thousands of calls a second for one prefix. So Athena is asked a few times per query, and S3 is polled for the
- * result, which Athena writes at the query's end. Times are milliseconds, `random` is from 0 to 1: requests that began
- * together do not poll together. `tookMs` is how long S3 took to answer last: a slow S3 is polled less often.
+ * thousands for one prefix. So Athena is asked a few times per query, and S3 is polled for the result. Times are
+ * milliseconds. `random` is from 0 to 1: requests that began together do not poll together. `tookMs` is how long S3 took
+ * to answer last: a slow S3 is polled less often.
  */
 
 /** Before Athena is asked: 2 to 4 s at first, then longer: at most five times for a query of 30 s. */

@@ -87,13 +87,16 @@ export async function publishLarge(
 export async function abandonPublication(results: ResultsBucket, requestedBy: string) {
   const wanted = await readPublication(results, requestedBy);
   const queryExecutionId = publishedExecution(requestedBy);
-  const [why, reason] = ['unpublished', 'was not published'] as const;
+  const failed = {
+    state: 'failed',
+    why: 'unpublished',
+    reason: 'was not published',
+    seenAfterMs: 0,
+  } as const;
   if (wanted?.record)
-    await updatePublication(results, wanted, (record) => {
-      if (record.state === 'done') return undefined;
-      const { location: _, goodForMs: __, files: ___, ...attempt } = record;
-      return { ...attempt, state: 'failed', why, reason, seenAfterMs: 0 };
-    });
+    await updatePublication(results, wanted, ({ location: _, goodForMs: __, files: ___, ...attempt }) =>
+      attempt.state === 'done' ? undefined : { ...attempt, ...failed },
+    );
   // For those who wait with release 1.0.0.
   else await results.create(abandonedKey(queryExecutionId), {});
   return { queryExecutionId, partner: wanted?.partner };

@@ -28,12 +28,11 @@ export const publishUntil = (config: Config, askedAt: number): number =>
   askedAt + callerWaitMs(config) + PUBLISH_TIMEOUT_SECONDS * 1_000;
 
 /**
- * In milliseconds since 1970: when a request for a report must be answered (`waitUntil`); when the delivery's calls to AWS end (`deliverBy`), soon
- * after, so that the first answer is not late; when storing the ticket ends (`answerBy`): with all the time that the
- * gateway leaves, because a late answer is better than an error. Even if `QUERY_WAIT_MS` is less than `FIRST_WAIT_MS`,
- * the calls to AWS get `FIRST_WAIT_MS`. The first request waits only a short time, because some clients have short
- * time-outs; every later one as long as it can, because some follow few redirects (docs/decisions/0030).
- *
+ * In milliseconds since 1970. `waitUntil`: when a request for a report must be answered. `deliverBy`: when its calls to
+ * AWS end, soon after, so that the first answer is not late, and never before `FIRST_WAIT_MS`. `answerBy`: when storing
+ * the ticket ends, with all the time that the gateway leaves, because a late answer is better than an error. The first
+ * request waits a short time, because some clients have short time-outs; later ones wait long, because some follow few
+ * redirects (docs/decisions/0030).
  * @param began when the request came to the gateway, perhaps by a clock that is behind this machine's
  * @param hop 0 for the request for the report itself; n for the nth waiting hop
  */

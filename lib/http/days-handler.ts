@@ -9,7 +9,6 @@ import { problemChain } from './problem-chain.ts';
 
 /**
  * GET /reporting/{report}/days?startInclusive=…&endExclusive=…&api-version=1.0
- *
  * - 200 with the window, and the state and version of each day that has events, as of now
  * - 400 with every fault of the request; 401 without a token that gives access to rows of this report
  * - 404 if the lake has no table for the report

@@ -21,7 +21,6 @@ const SPARE_MS = 60_000;
 /**
  * GET /reporting/downloads/{ticket}/{hop}: the waiting room of reports that take longer than one request. The ticket is
  * enough: an Authorization header, which some clients keep and some drop, is ignored.
- *
  * - 303 with the download URL in `Location`, or with the URL of the next hop. While AWS throttles, each hop leads to the
  *   next one, even if its ticket can't be read, until the caller's time is up
  * - 400 if the query exceeds the scan limit

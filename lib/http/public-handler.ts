@@ -21,8 +21,7 @@ import { basePath, serviceUrl } from './request-header.ts';
  * - GET / and /page/{file}: the page on which people build, run and look at reports; GET /docs, /docs/{document} and
  *   /llms.txt: the documents for callers, with the addresses, scope and limits of this service in every example. If the
  *   URL has the files' version, browsers may cache them, otherwise they must revalidate. 308 from /docs/ to /docs
- * - 404 for any other path, and for any method that a path does not accept, with or without a token. API Gateway's own
- *   answer to such a request with a bearer token would be a 403 about AWS signatures
+ * - 404 for any other path or method: with a bearer token, API Gateway's own answer would be a 403 about AWS signatures
  */
 export function publicHandler({
   files,

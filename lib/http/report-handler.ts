@@ -11,7 +11,6 @@ import { requestHeader } from './request-header.ts';
 /**
  * GET /reporting/{report}?requestedFields=Day,Clicks&startInclusive=…&endExclusive=…&api-version=1.0
  * (docs/contract.md#the-two-reports)
- *
  * - 303 with the download URL in `Location`, or with a waiting URL if the report takes longer than one request
  * - 400 with every fault of the request, or if the query exceeds the scan limit
  * - 401 without a token that gives access to rows of this report; 401 comes before 400

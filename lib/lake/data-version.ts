@@ -127,7 +127,6 @@ const digest = (facts: readonly unknown[]): string =>
 
 /**
  * The state of the data that a request reads; undefined if the report's table is missing.
- *
  * @param maxAgeMs the maximum age of a listing that is reused; 0 always lists the lake again
  */
 export async function findDataState(

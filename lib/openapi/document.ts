@@ -13,7 +13,6 @@ type Deployment = Pick<Config, 'longestQueryMs'> & Partial<Config>;
 
 /**
  * The service in OpenAPI 3.1: a template that the catalogue and the service's own rules fill in, so they can't differ.
- *
  * @param url the service's URL, without a slash at its end. If it is not known: `/`, the root of the document's host
  */
 export const openApiDocument = (url: string, scope: string, deployment: Deployment): Part => ({
@@ -147,18 +146,16 @@ const storedResponses = (description: string, caches: 'private' | 'public', sche
   ...problemsOf(),
 });
 
+const exampleDay = (day: string, next: string, state: string, version: string) => {
+  const [startInclusive, endExclusive] = [`${day}T00:00:00Z`, `${next}T00:00:00Z`];
+  return { day, startInclusive, endExclusive, state, version };
+};
 const exampleDays = {
   report: reports[0]?.name,
   startInclusive: '2026-01-31T00:00:00Z',
   endExclusive: '2026-02-02T00:00:00Z',
   days: [
-    ['2026-01-31', '2026-02-01', 'final', '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4'],
-    ['2026-02-01', '2026-02-02', 'open', '5ad0c3e2f1884be7a6b9d01c3e4f7a28'],
-  ].map(([day, next, state, version]) => ({
-    day,
-    startInclusive: `${day}T00:00:00Z`,
-    endExclusive: `${next}T00:00:00Z`,
-    state,
-    version,
-  })),
+    exampleDay('2026-01-31', '2026-02-01', 'final', '0b7f2a4be9a1c6d83c1f5a9d27e0b6c4'),
+    exampleDay('2026-02-01', '2026-02-02', 'open', '5ad0c3e2f1884be7a6b9d01c3e4f7a28'),
+  ],
 };

@@ -88,8 +88,7 @@ ${fieldTable(report)}`,
     examples: examplesOf(report, ({ groupBy }) => groupBy?.join(',')),
   },
   ...parametersNamed('api-version'),
-  // One parameter for each dimension. All generators of clients can repeat a parameter. Few can write several values
-  // for one property of a `deepObject`.
+  // One parameter for each dimension: generated clients can repeat one, and few can write lists in a `deepObject`.
   ...dimensionsOf(report).map((dimension) => ({
     name: filterParameter(dimension.name),
     in: 'query',

@@ -33,9 +33,9 @@ export interface CheckParts extends Pick<ProbeParts, 'fetch' | 'readSecret' | 'n
 }
 
 /**
- * Makes the check of a release, which calls its versions directly. Each version must answer with the release's name.
- * Then, if the stage has a probe, they must deliver a report of yesterday to the probe's client. Resolves to what was
- * checked; throws an Error that names the first fault.
+ * Makes the check of a release, which calls its versions directly, before any alias moves. Each must answer with the
+ * release's name. Then, if the stage has a probe, they must deliver a report of yesterday to the probe's client. Resolves
+ * to what was checked; throws an Error that names the first fault.
  */
 export const releaseChecker =
   ({ env, invoke, fetch, readSecret, now }: CheckParts) =>
@@ -62,8 +62,8 @@ export const releaseChecker =
 
 /**
  * Serves the custom resource between new versions and their aliases (`addReleaseGate`). CloudFormation always gets an
- * answer. If it says FAILED, CloudFormation takes the deployment back, and updates the gate again, to the properties of
- * before: that must pass, even if nothing works.
+ * answer. After FAILED, it takes the deployment back, and updates the gate again, to the properties of before: that must
+ * pass, even if nothing works.
  */
 export function releaseGate({
   check,

@@ -61,9 +61,8 @@ export const gatewayProblems = {
 } as const satisfies Record<string, GatewayProblem>;
 
 /**
- * API Gateway's answer if the request line and the headers are too large. It is not a problem document, because it
- * can't be customised (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html). AWS
- * does not document the text of `message`.
+ * API Gateway's answer if the request line and the headers are too large, which can't be customised
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html). Its text is undocumented.
  */
 export const requestTooLarge = {
   status: 413,

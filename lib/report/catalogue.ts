@@ -27,9 +27,9 @@ export type Field = Dimension | Metric;
 export type FieldType = Field['type'];
 
 /**
- * A metric that a report counts at two levels: records that name the `finer` dimension count in `finerColumn`; records
- * on which that dimension is NULL belong only to the `coarser` dimension and count in the metric's own column. If a
- * report is grouped by the finer dimension, it shows the finer count.
+ * A metric that a report counts at two levels. Records that name the `finer` dimension count in `finerColumn`. Records
+ * on which it is NULL count in the metric's own column, and belong only to the `coarser` dimension. A report that is
+ * grouped by the finer dimension shows the finer count.
  */
 export interface Levels {
   readonly metric: Metric;

@@ -9,8 +9,8 @@ import { daysOf, isMidnight, utcDay, type Window } from './utc-time.ts';
 
 /**
  * A query in the dialect that Trino, Athena and DuckDB share. `parameters` are SQL literals, in the order of the `?` in
- * `sql`. The ids and texts that the caller wrote go into `parameters` and never into `sql`. Times go into `sql`, but
- * they are parsed, and formatted by this service.
+ * `sql`. Ids and texts that the caller wrote are only in `parameters`, never in `sql`. Times are in `sql`: they are
+ * parsed, and formatted by this service.
  */
 export interface CompiledQuery {
   readonly sql: string;
@@ -124,8 +124,7 @@ function passes({ kind, dimension, values }: Filter, bind: Bind): string[] {
   if (kind === 'column') return [oneOf(dimension.column, values.map(bind))];
   const onDays = oneOf(PARTITION_COLUMN, [...new Set(values.map(utcDay))].map(quoteText));
   if (dimension.grain === 'day') return [onDays];
-  // The engine can't derive the day from the hour. Because the query names the days, the engine reads no other
-  // partition.
+  // The engine can't derive days from hours. Because the query names the days, it reads no other partition.
   return [onDays, oneOf(HOUR_EXPRESSION, values.map(quoteTime))];
 }
 
@@ -136,7 +135,6 @@ const oneOf = (value: string, wanted: readonly string[]): string => `${value} IN
  * The records whose finer value passes, and the coarser level's records of each container that has such a record in the
  * window. The look-up of these containers includes only rows that the caller may see, and ignores filters on other
  * fields.
- *
  * @param passing makes the conditions of the filter, once for each place in the text, so that each has its own `?`
  */
 function finerOrContainerRows(

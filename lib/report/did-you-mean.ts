@@ -1,3 +1,5 @@
+import { distance } from 'fastest-levenshtein';
+
 const SHOWN_CHARACTERS = 100;
 
 /** The caller's own text, shortened if it is long, so that an answer stays small whatever the request contains. */
@@ -12,25 +14,9 @@ export const quoted = (text: string): string => JSON.stringify(shortened(text));
 /** A sentence that names the nearest known name, or all known names if none is near. */
 export function didYouMean(name: string, known: readonly string[]): string {
   const [nearest] = known
-    .map((candidate) => ({ candidate, edits: edits(name.trim().toLowerCase(), candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, edits: distance(name.trim().toLowerCase(), candidate.toLowerCase()) }))
     .sort((a, b) => a.edits - b.edits);
   return nearest && nearest.edits <= Math.max(2, nearest.candidate.length / 3)
     ? `Did you mean ${quoted(nearest.candidate)}?`
     : `Known are: ${known.join(', ')}.`;
-}
-
-/** How many letters to insert, leave out or replace, to make one text of the other (the Levenshtein distance). */
-export function edits(from: string, to: string): number {
-  const letters = ['', ...to];
-  let row = letters.map((_, index) => index);
-  for (const letter of from) {
-    let diagonal = row[0] ?? 0;
-    let left = diagonal + 1;
-    row = row.map((above, index) => {
-      if (index > 0) left = Math.min(left + 1, above + 1, diagonal + Number(letters[index] !== letter));
-      diagonal = above;
-      return left;
-    });
-  }
-  return row.at(-1) ?? 0;
 }

@@ -121,8 +121,7 @@ export function parseRequest(
       ? `${quoted(name)} is a metric. Only dimensions can stand here: ${namesOf(dimensions).join(', ')}.`
       : complain(name, namesOf(dimensions));
 
-  // If the caller sent the list under an indexed name, the fault for that name says so; a fault "missing" would
-  // mislead.
+  // If the caller sent the list under an indexed name, the fault for that name says so: "missing" would mislead.
   const isIndexed = Object.keys(parameters).some((name) => INDEXED.exec(name)?.[1] === 'requestedFields');
   const requestedFields =
     parameters['requestedFields'] || !isIndexed

@@ -42,17 +42,13 @@ export const tableOf = ({ table, fields, levels }: Report): Table => ({
   ],
 });
 
-/**
- * Reports, hourly lakes and the page add metrics up, so an expression such as `clicks / served_ads` in place of a column
- * would give a wrong number in each of them (CONTRIBUTING.md, "Metrics are sums").
- */
+/** Reports, hourly lakes and the page add metrics up: a ratio such as `clicks / served_ads` would be wrong in each. */
 export const NOT_A_COLUMN =
   'A column is a name such as served_ads, no SQL: a metric is the sum of one. Leave ratios (CTR) to clients and the page, or add a column.';
 
 /**
- * Names that have a special meaning for an engine: Athena's "Reserved keywords in SQL SELECT statements", and DuckDB's
- * name for a record's file. DuckDB accepts many of these names as columns: `current_user`, for example, is a column in
- * DuckDB and a function in Athena.
+ * Names that have a special meaning for an engine: DuckDB's name for a record's file, and Athena's "Reserved keywords in
+ * SQL SELECT statements". DuckDB takes many of them for columns, so it would not show the fault: `current_user`.
  */
 const ENGINE_WORDS = new Set(
   (

@@ -43,7 +43,6 @@ export function readSlots(stored: StoredDocument | undefined): readonly Slot[] {
  * Whether one more query may be started for a client: the id of the slot for it, and the client's slots to write;
  * undefined if the client must wait. Nothing is to be written if another request has taken the slot for this job's next
  * query, and has not created the attempt yet: then both share it.
- *
  * @param latest the record of the wanted slot's job; undefined if there is none
  */
 export function judgeSlot(
@@ -77,7 +76,6 @@ const isWithoutAttempt = ({ id, heldMs }: Slot, record: SlotRecord | undefined):
 
 /**
  * Whether the query of a slot is under way, or may soon be started.
- *
  * @param record the record of the slot's job, written `ageMs` ago; undefined if there is none
  */
 export function isUnderWay(slot: Slot, record: SlotRecord | undefined, ageMs: number): boolean {
@@ -95,7 +93,6 @@ const LONGEST_PAUSE_MS = 100;
 /**
  * Takes a slot for a job's next query, before its attempt is created. Resolves to the slot's id; to undefined if the
  * client has no free slot.
- *
  * @param job the key of the job's record, and the record as it was read
  * @param limits `count`: a client's slots; `longestMs`: the longest time that a slot can be held; `until`: the last try
  * @param read the client's slots; undefined if this function must read them

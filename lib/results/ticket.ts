@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import * as v from 'valibot';
 import { EMPTY_REASONS } from '../lake/empty-reason.ts';
 import { InvalidRequest, NoSuchDownload } from '../problems/problem.ts';
-import { type Report, reportOf } from '../report/catalogue.ts';
+import { reportOf } from '../report/catalogue.ts';
 import { type Entitlement, entitlementTo, isCompanyId, storedEntitlement } from '../report/entitlement.ts';
 import { parseRequest, type ReportRequest } from '../report/parse-request.ts';
 import { ticketKey } from './keys.ts';
@@ -108,20 +108,10 @@ export async function openTicket(results: ResultsBucket, id: string): Promise<Wa
   const report = reportOf(ticket.report);
   const entitlement = companies === 'every-company' ? companies : entitlementTo(companies.map(BigInt));
   if (!report || !entitlement) throw new NoSuchDownload();
-  return {
-    id,
-    request: parsedAgain(report, parameters),
-    entitlement,
-    waitedMs: ticket.waitedMs + stored.ageMs,
-    stored,
-    ticket,
-  };
-}
-
-function parsedAgain(report: Report, parameters: Ticket['parameters']): ReportRequest {
   try {
     // The Accept header was checked by the request that got the ticket.
-    return parseRequest(report, { parameters, accept: undefined });
+    const request = parseRequest(report, { parameters, accept: undefined });
+    return { id, request, entitlement, waitedMs: ticket.waitedMs + stored.ageMs, stored, ticket };
   } catch (error) {
     // Another release accepted this request. Here, a 400 would be about a request that the caller did not send.
     if (error instanceof InvalidRequest) throw new NoSuchDownload();

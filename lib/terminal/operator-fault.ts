@@ -1,5 +1,4 @@
-// A command is a file that runs if it is the one that was started. An older Node.js can't tell, and would do nothing,
-// without a word.
+// An older Node.js can't tell which file was started, so a command would do nothing, without a word.
 if (process.versions.node.localeCompare('24.4', 'en', { numeric: true }) < 0) {
   process.stderr.write(`This takes Node.js 24.4 or later, and here is ${process.versions.node}.\n`);
   process.exit(1);

@@ -5,12 +5,12 @@ export type OnProgress = (what: string, done: number, total: number) => void;
 const USUAL_COLUMNS = 80;
 /** How often a log gets a line: often enough to show that the work goes on, and only six lines a minute. */
 const LINE_EVERY_MS = 10_000;
-const BAR_EVERY_MS = 100;
+const REDRAW_EVERY_MS = 100;
 
 const CLEAR_LINE = '\r\u001b[K';
 
 /**
- * A terminal gets a bar that is redrawn in place. A log gets a line at once, then one every ten seconds, and one
+ * A terminal gets one line that is redrawn in place. A log gets a line at once, then one every ten seconds, and one
  * when work ends that took at least ten seconds. Work that is done at its first report shows nothing.
  */
 export function showProgress(
@@ -22,26 +22,25 @@ export function showProgress(
   let writtenAt = Number.NEGATIVE_INFINITY;
   return (what, done, total) => {
     const nowMs = now();
-    const columns = stream.isTTY ? stream.columns || USUAL_COLUMNS : undefined;
-    const write = (note: string, lineEnd = '') => {
+    const write = (note: string, isLast = false) => {
       writtenAt = nowMs;
-      stream.write(
-        columns === undefined
-          ? `${what}: ${amountOf(done, total)}${note}\n`
-          : `${CLEAR_LINE}${progressBar([what, done, total], columns, note)}${lineEnd}`,
-      );
+      const line = `${what}: ${amountOf(done, total)}${note}`;
+      // One column stays free: a full line may wrap, and CLEAR_LINE clears only the last row.
+      const widest = (stream.columns || USUAL_COLUMNS) - 1;
+      const shown = line.length > widest ? `${line.slice(0, Math.max(0, widest - 1))}…` : line;
+      stream.write(stream.isTTY ? CLEAR_LINE + shown + (isLast ? '\n' : '') : `${line}\n`);
     };
     const { beganAt, beganWith } = work?.what === what ? work : { beganAt: nowMs, beganWith: done };
     const tookMs = nowMs - beganAt;
     if (total > 0 && done >= total) {
       // Forgotten, so that later work of the same name is timed separately.
       work = undefined;
-      if (tookMs >= LINE_EVERY_MS) write(`, took ${duration(tookMs)}`, '\n');
-      else if (columns !== undefined) stream.write(CLEAR_LINE);
+      if (tookMs >= LINE_EVERY_MS) write(`, took ${duration(tookMs)}`, true);
+      else if (stream.isTTY) stream.write(CLEAR_LINE);
       return;
     }
     work = { what, beganAt, beganWith };
-    if (total === 0 || nowMs - writtenAt < (columns === undefined ? LINE_EVERY_MS : BAR_EVERY_MS)) return;
+    if (total === 0 || nowMs - writtenAt < (stream.isTTY ? REDRAW_EVERY_MS : LINE_EVERY_MS)) return;
     // The estimate goes by the average speed until now. In the first two seconds it would be too rough.
     const isEstimated = tookMs >= 2_000 && done > beganWith;
     const leftMs = (tookMs / (done - beganWith)) * (total - done);
@@ -63,24 +62,6 @@ export function repeatedProgress(tell: OnProgress): Disposable & { readonly onPr
     },
     [Symbol.dispose]: () => clearInterval(timer),
   };
-}
-
-const WIDEST = 40;
-const NARROWEST = 5;
-
-/** A bar that fits one line of the terminal, if need be without `note`, or without the bar itself. */
-export function progressBar(
-  [what, done, total]: Parameters<OnProgress>,
-  columns: number,
-  note: string,
-): string {
-  const amount = amountOf(done, total);
-  const room = columns - `${what}: [] ${amount} `.length;
-  if (room < NARROWEST) return `${what}: ${amount}`.slice(0, Math.max(0, columns - 1));
-  const shown = room - note.length < NARROWEST ? '' : note;
-  const width = Math.min(WIDEST, room - shown.length);
-  const filled = Math.round((done / total) * width);
-  return `${what}: [${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${amount}${shown}`;
 }
 
 /** From this total on, progress is shown as a percentage. */

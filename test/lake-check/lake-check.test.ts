@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readFile, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { tables } from '../../lib/report/tables.ts';
 import { publisherRecord, record, writingFolder } from '../tools/make-parquet.ts';
 import { type LakeRun, runLake } from '../tools/run-lake.ts';
 
@@ -183,10 +184,10 @@ describe('npm run lake -- check, on a lake without faults', () => {
     right = join(directory, 'right');
     await rm(right, { recursive: true, force: true });
     for (const day of ['2026-01-30', '2026-01-31', '2026-02-03'])
-      for (const table of ['publisher_events', 'advertiser_events'])
+      for (const { name } of tables)
         await writer.file(
-          `right/${table}/day=${day}/part-0`,
-          `SELECT * REPLACE (TIMESTAMP '${day} 00:00:00' AS event_time) FROM (${record(table)})`,
+          `right/${name}/day=${day}/part-0`,
+          `SELECT * REPLACE (TIMESTAMP '${day} 00:00:00' AS event_time) FROM (${record(name)})`,
         );
   });
 
@@ -290,7 +291,9 @@ describe('npm run lake, on a file or folder that is not a whole lake', () => {
   beforeAll(async () => {
     await writer.file('no/pandas.parquet', publisherRecord());
     await writer.file('no/files/a.parquet', publisherRecord());
-    await writer.file('no/lake/publisher_events/day=2026-01-31/a.parquet', publisherRecord());
+    for (const { name } of tables)
+      if (name !== 'advertiser_events')
+        await writer.file(`no/lake/${name}/day=2026-01-31/a.parquet`, record(name));
     await writeFile(no('events.csv'), 'a,b\n1,2\n');
     await writeFile(no('notes'), '');
     await mkdir(no('empty'));
@@ -312,9 +315,8 @@ describe('npm run lake, on a file or folder that is not a whole lake', () => {
     ['lake/publisher_events', 'this is a part of a lake', () => `check ${no('lake')}`],
   ])('check says of the folder %s: "%s", and names the command that helps', async (name, found, command) => {
     const { code, stdout } = await runLake(['check', no(name)]);
-    expect(stdout).toContain(
-      `REPORTS FAIL: publisher_events/\n   advertiser_events/\n   found   none of these is here`,
-    );
+    const folders = tables.map((table) => `${table.name}/\n   `).join('');
+    expect(stdout).toContain(`REPORTS FAIL: ${folders}found   none of these is here`);
     expect(stdout).toContain(found);
     expect(stdout.trimEnd().split('\n').slice(-2)).toEqual([
       'Reports will be wrong or fail: 1 fault.',
@@ -333,8 +335,9 @@ describe('npm run lake, on a file or folder that is not a whole lake', () => {
   });
 
   it('init makes a lake in a new folder, and a table in an empty folder of a lake', async () => {
-    expect((await runLake(['init', no('new')])).stdout).toMatch(
-      /^Made the folder .*new, which did not exist\.\nMade publisher_events, empty\.\nMade advertiser_events, empty\.\nNext: `npm run lake -- check .*`\n$/,
+    const made = tables.map(({ name }) => `Made ${name}, empty.\n`).join('');
+    expect((await runLake(['init', no('new')])).stdout).toBe(
+      `Made the folder ${no('new')}, which did not exist.\n${made}Next: \`npm run lake -- check ${no('new')}\`\n`,
     );
     expect((await runLake(['init', no('lake')])).stdout).toMatch(/^Made advertiser_events, empty\.\nNext: /);
   });

@@ -52,13 +52,15 @@ export async function explainRequest(
   const key = jobRecordKey(job);
   const stored = await backends.results.read(key);
   const decision = decide(readRecord(stored), stored?.ageMs ?? 0, {
+    ...config,
+    longestQueueMs: config.longestQueryMs,
+    // Counts only for a caller that has waited.
+    leftMs: 0,
+    acceptsGzip: false,
     fingerprint: data.fingerprint,
     hasListed: true,
     waitedMs: undefined,
     own: undefined,
-    hasTimeForAnother: true,
-    acceptsGzip: false,
-    scanLimit: config.scanLimit,
   });
   const file =
     decision.next === 'deliver' &&

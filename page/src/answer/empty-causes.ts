@@ -1,5 +1,6 @@
+import { distance } from 'fastest-levenshtein';
 import type { Dimension } from '../../../lib/report/catalogue.ts';
-import { edits, quoted } from '../../../lib/report/did-you-mean.ts';
+import { quoted } from '../../../lib/report/did-you-mean.ts';
 import { grouped } from '../format.ts';
 import { type FoundValues, inFile, MAX_KEPT } from '../question/found-values.ts';
 import type { Days } from '../question/presets.ts';
@@ -76,7 +77,7 @@ function judge(
 function nearest(value: string, present: readonly string[]): readonly string[] {
   const wanted = value.trim().toLowerCase();
   return present
-    .map((candidate) => ({ candidate, edits: edits(wanted, candidate.toLowerCase()) }))
+    .map((candidate) => ({ candidate, edits: distance(wanted, candidate.toLowerCase()) }))
     .filter(
       ({ candidate, edits }) =>
         edits <= Math.max(2, candidate.length / 3) && edits < Math.max(wanted.length, candidate.length),

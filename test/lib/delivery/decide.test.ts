@@ -1,20 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import type { Decision, RequestFacts } from '../../../lib/delivery/decide.ts';
-import { decide, hasTimeForAnother, LONGEST_KEPT_MS, MAX_ATTEMPTS } from '../../../lib/delivery/decide.ts';
+import { decide, LONGEST_KEPT_MS, MAX_ATTEMPTS } from '../../../lib/delivery/decide.ts';
 import type { JobRecord } from '../../../lib/results/job-record.ts';
 import { doneRecord, failedRecord, publishingRecord, startingRecord, underWayRecord } from './setting.ts';
 
 /** A caller who has just come, and whose listing is the one that the records were started for. */
 const comes: RequestFacts = {
   ...{ fingerprint: 'f1', hasListed: false, waitedMs: undefined, own: undefined },
-  ...{ hasTimeForAnother: true, acceptsGzip: false, scanLimit: 10 },
+  ...{ leftMs: 9_000, longestQueueMs: 4_000, longestQueryMs: 10_000, acceptsGzip: false, scanLimit: 10 },
 };
 const gzip = { ...comes, acceptsGzip: true };
 /** A caller who has waited 5 s for an attempt of another caller. */
 const waits = { ...comes, waitedMs: 5_000 };
 const owns = { ...waits, own: 'attempt-1' };
 const ownsGzip = { ...owns, acceptsGzip: true };
-const hurries = { ...owns, hasTimeForAnother: false };
+const hurries = { ...owns, leftMs: 8_999 };
 const listed = { ...owns, hasListed: true };
 /** The same callers, if they saw another listing of the same data version. */
 const [comes2, waits2, owns2, listed2] = [comes, waits, owns, listed].map((facts) => ({
@@ -166,9 +166,4 @@ describe.each([
 
 it('a report is delivered on six of the seven days that its files are kept', () => {
   expect(LONGEST_KEPT_MS).toBe(6 * 86_400_000);
-});
-
-it('a caller has time for another attempt if the longest queue and half the longest run fit into it', () => {
-  const limits = { longestQueryMs: 10_000, longestQueueMs: 4_000 };
-  expect([9_000, 8_999].map((leftMs) => hasTimeForAnother(leftMs, limits))).toEqual([true, false]);
 });
