@@ -16,12 +16,12 @@ const AT_MOST: Readonly<Record<string, number>> = {
   infra: 3_387,
   local: 5_291,
   'lake-check': 1_950,
-  tools: 5_598,
+  tools: 5_602,
   page: 8_591,
   connectors: 2_096,
   bench: 3_193,
-  test: 40_221,
-  docs: 5_596,
+  test: 39_444,
+  docs: 5_595,
 };
 
 /** Files that nobody reads line by line: data and pictures. */
