@@ -126,6 +126,7 @@ const [NEITHER, ENDPOINT, CONTACT, BOTH] = ['neither', 'an endpoint', 'a contact
 
 it.each([
   ['https://login.example/oauth2/token', BOTH],
+  ['https://login.example', BOTH],
   ['https://login.example:8443/tenant/oauth2/v2.0/token?api-version=1.0', BOTH],
   ['http://127.0.0.1:8080/token', ENDPOINT],
   ['http://help.example/access', ENDPOINT],
@@ -142,6 +143,7 @@ it.each([
   ['ftp://login.example/token', NEITHER],
   ['https://user:secret@login.example/token', NEITHER],
   ['https://login.example/to ken', NEITHER],
+  ['urn:https://login.example/token', NEITHER],
   ['https://login.example/$(id)', NEITHER],
   ["https://login.example/'token'", NEITHER],
   // The page writes these texts into commands: no shell may read a part of them as a command.

@@ -12,7 +12,7 @@ const days = (...list: string[]) =>
   });
 
 const request = (filters: Record<string, string[]>) => {
-  const parameters = { ...parametersOf('2026-01-03T06:00:00Z/2026-01-06', 'Day,Clicks'), ...filters };
+  const parameters = { ...parametersOf('2026-01-03T06:00:00Z/2026-01-05T18:00:00Z', 'Day,Clicks'), ...filters };
   return parseRequest(publisherReport, { accept: undefined, parameters });
 };
 
@@ -31,7 +31,8 @@ describe('why a report has no rows', () => {
     ['another day than the filtered one is open', day(3), days('3!', '4'), 'no-match'],
     ['no day is marked, so none is known to be open', {}, days('3', '4'), 'no-match'],
     ['the filter asks for a day before the window', day(2), all, 'outside-window'],
-    ['the filter asks for the day on which the window ends', day(6), all, 'outside-window'],
+    ['the filter asks for a day after the window', day(6), all, 'outside-window'],
+    ['the filter asks for the hour at which the window ends', hour('05T18'), all, 'outside-window'],
     ['the filter asks for the day in which the window begins', day(3), all, 'no-match'],
     ['the filter asks for an hour before the window', hour('03T05'), all, 'outside-window'],
     ['the filter asks for the first hour', hour('03T06'), all, 'no-match'],
