@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { folderSource, type LakeSource } from '../../lake-check/lake-source.ts';
@@ -30,17 +30,6 @@ const clicksIn = async (name: string) => {
   return (await writer.rows(sql))[0];
 };
 
-it('lake hourly replaces a complete day if its raw file was written again under the same name', async () => {
-  await rawDay('again', 1);
-  expect((await hourly('again')).code).toBe(0);
-  expect(await clicksIn('again')).toEqual([2, 1]);
-  expect((await hourly('again')).stdout).toMatch(/no day summed; 1 day up to date/);
-  await rawDay('again', 2);
-  expect((await hourly('again')).stdout).toMatch(/1 day summed/);
-  expect(await clicksIn('again')).toEqual([4, 1]);
-  expect((await readdir(hoursFolder('again'))).sort()).toEqual(['_SUCCESS', 'hours.parquet']);
-});
-
 it('lake hourly reads files as the engines do: narrower types, NULL for missing columns, no extra columns, no hidden files', async () => {
   await rawDay('engines', 1, { clicks: '7::INTEGER', served_ads: undefined });
   const folder = `engines/raw/${TABLE}/day=${DAY}`;
@@ -51,18 +40,6 @@ it('lake hourly reads files as the engines do: narrower types, NULL for missing 
   const sums = 'sum(clicks)::INTEGER, sum(served_ads)::INTEGER, sum(revenue)::VARCHAR';
   const rows = await writer.rows(`SELECT ${sums} FROM '${hoursFolder('engines')}/hours.parquet'`);
   expect(rows).toEqual([[7 + 7 + 1, 1, '4.500000']]);
-});
-
-it('lake hourly keeps files of another writer unless --replace is given', async () => {
-  await rawDay('other', 1);
-  const { code } = await runLake(['convert', join(home, 'other/raw'), '--to', join(home, 'other/hours')]);
-  expect(code).toBe(0);
-  const refused = await hourly('other');
-  expect(refused.stdout).toMatch(/NOT DONE: 1 day \(2026-01-31\) with files of another writer.* --replace\n/);
-  expect(refused.code).toBe(1);
-  expect((await hourly('other', '--replace')).code).toBe(0);
-  expect((await readdir(hoursFolder('other'))).sort()).toEqual(['_SUCCESS', 'hours.parquet']);
-  expect(await clicksIn('other')).toEqual([2, 1]);
 });
 
 it('lake hourly names a day that it cannot sum, and sums the other days', async () => {
@@ -94,17 +71,6 @@ it('lake hourly treats a day without a marker as open if the table has had marke
   await writeFile(join(raw, `day=${DAY}/_SUCCESS`), '');
   expect((await hourly('marks')).code).toBe(0);
   expect(await clicksIn('marks')).toEqual([4, 1]);
-});
-
-it('lake hourly refuses a raw lake without days, and keeps the hours', async () => {
-  await rawDay('gone', 1);
-  expect((await hourly('gone')).code).toBe(0);
-  await rm(join(home, 'gone/raw'), { recursive: true });
-  await mkdir(join(home, 'gone/raw'));
-  const { code, stdout, stderr } = await hourly('gone');
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/gone\/raw holds no day\. It has to be a lake/);
-  expect(await clicksIn('gone')).toEqual([2, 1]);
 });
 
 /** Makes the hours of a raw lake's only day. `filesOf` replaces the function that fetches the day's files. */

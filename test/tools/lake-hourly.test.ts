@@ -80,9 +80,11 @@ describe('npm run lake -- hourly', () => {
     expect(await text(await bucket.read(marker))).toBe(note);
   });
 
-  it('with --replace, removes another writer’s files before it writes its own file', async () => {
+  it('keeps another writer’s files; with --replace, removes them before it writes its own file', async () => {
     const day = `publisher_events/day=${DAY}`;
     await openBucket(world.HOURS).write(`${day}/other.parquet`, 'x');
+    const others = /NOT DONE: 1 day \(2026-01-30\) with files of another writer.* --replace\n/;
+    expect(await world.hourly()).toMatchObject({ code: 1, stdout: expect.stringMatching(others) });
     const calls: string[] = [];
     world.onCall((call) => calls.push(call));
     expect(await world.hourly('--replace')).toMatchObject({ code: 0, stderr: '' });
@@ -95,6 +97,10 @@ describe('npm run lake -- hourly', () => {
 
   it.each([
     [['--from', 's3://a/b', '--to', 's3://a/b/c'], /one lies in the other/],
+    [
+      ['--from', 's3://the-lake/none', '--to', 's3://the-lake/hours'],
+      /none holds no day\. It has to be a lake/,
+    ],
     [['--from', 's3://a/b'], /hourly --from <raw lake>/],
     [['--to', 'b'], /^--to is given twice\. Give it once\.\n$/],
     [['--day', '2026-02-30'], /--day is 2026-02-30; write a day/],
