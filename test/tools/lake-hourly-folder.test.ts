@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import { folderSource, type LakeSource } from '../../lake-check/lake-source.ts';
 import { publisherReport } from '../../lib/report/catalogue.ts';
 import { tableOf } from '../../lib/report/tables.ts';
-import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { makeDay } from '../../tools/lake/hourly/hourly-day.ts';
 import { hoursLake } from '../../tools/lake/hourly/hourly-facts.ts';
 import { openWorkspace } from '../../tools/lake/open-duckdb.ts';
@@ -85,13 +84,6 @@ async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource
   const hourly = { workspace, ...lakes, table, report: publisherReport, ...options };
   return await makeDay(hourly, DAY, { raw: listed, hours: undefined });
 }
-
-it('lake hourly does not sum a day if it cannot fetch the day’s files, and gives the reason', async () => {
-  await rawDay('forbidden', 1);
-  const denied = new OperatorFault('AccessDenied');
-  const outcome = await makeRawDay('forbidden', () => () => Promise.reject(denied));
-  expect(outcome).toEqual({ action: 'left', reason: 'AccessDenied' });
-});
 
 it.each([
   ['written again', 'part'],

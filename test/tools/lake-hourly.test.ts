@@ -6,7 +6,7 @@ import { DAY, startHoursWorld } from './hours-world.ts';
 import { runLake } from './run-lake.ts';
 
 const world = await startHoursWorld();
-afterAll(() => world.close());
+afterAll(() => world[Symbol.asyncDispose]());
 await world.restate();
 
 describe('npm run lake -- hourly', () => {
