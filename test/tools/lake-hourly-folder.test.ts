@@ -1,13 +1,6 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { folderSource, type LakeSource } from '../../lake-check/lake-source.ts';
-import { publisherReport } from '../../lib/report/catalogue.ts';
-import { tableOf } from '../../lib/report/tables.ts';
-import { makeDay } from '../../tools/lake/hourly/hourly-day.ts';
-import { hoursLake } from '../../tools/lake/hourly/hourly-facts.ts';
-import { openWorkspace } from '../../tools/lake/open-duckdb.ts';
-import { daysIn } from '../../tools/lake/store/lake-target.ts';
 import { publisherRecord, writingFolder } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
 
@@ -70,41 +63,4 @@ it('lake hourly treats a day without a marker as open if the table has had marke
   await writeFile(join(raw, `day=${DAY}/_SUCCESS`), '');
   expect((await hourly('marks')).code).toBe(0);
   expect(await clicksIn('marks')).toEqual([4, 1]);
-});
-
-/** Makes the hours of a raw lake's only day. `filesOf` replaces the function that fetches the day's files. */
-async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource['filesOf']) {
-  const raw = folderSource(join(home, name, 'raw'));
-  const to = join(home, name, 'hours');
-  await using workspace = await openWorkspace(to);
-  const [listed] = daysIn(await raw.list(), TABLE);
-  const lakes = { raw: { ...raw, filesOf: filesOf(raw) }, hours: hoursLake(to, home) };
-  const options = { isFinal: () => true, again: false, replace: false };
-  const table = tableOf(publisherReport);
-  const hourly = { workspace, ...lakes, table, report: publisherReport, ...options };
-  return await makeDay(hourly, DAY, { raw: listed, hours: undefined });
-}
-
-it.each([
-  ['written again', 'part'],
-  ['replaced by a file of another name', 'other'],
-])('lake hourly reads a day again if the day’s file was %s during the read', async (_, name) => {
-  const change = async () => {
-    await rawDay('changing', 2);
-    const day = join(home, `changing/raw/${TABLE}/day=${DAY}`);
-    await rename(join(day, 'part.parquet'), join(day, `${name}.parquet`));
-  };
-  await rm(join(home, 'changing'), { recursive: true, force: true });
-  await rawDay('changing', 1);
-  const raw = folderSource(join(home, 'changing/raw'));
-  let reads = 0;
-  const outcome = await makeRawDay('changing', (source) => async (files) => {
-    if (++reads === 1) await change();
-    return source.filesOf(files);
-  });
-  expect(outcome).toMatchObject({ action: 'write-final', summed: { records: 2, hours: 1 } });
-  const [now] = daysIn(await raw.list(), TABLE);
-  const note = JSON.parse(await readFile(join(hoursFolder('changing'), '_SUCCESS'), 'utf8'));
-  expect(note).toMatchObject({ version: now?.version });
-  expect(await clicksIn('changing')).toEqual([4, 1]);
 });

@@ -71,6 +71,20 @@ describe('npm run lake -- hourly', () => {
     },
   );
 
+  it('reads a day again that was restated while it was read', async () => {
+    await world.restate();
+    let isRestated = false;
+    world.onCall(async (call) => {
+      if (isRestated || !/^LIST .*raw.*day=/.test(decodeURIComponent(call))) return;
+      isRestated = true;
+      await world.restate();
+    });
+    const { stdout } = await world.hourly();
+    world.onCall(() => {});
+    expect([isRestated, stdout]).toEqual([true, expect.stringMatching(/: 1 day summed \(2026-01-30\): 30/)]);
+    expect((await world.look())[DAY]).toBe(world.version);
+  });
+
   it('does not trust a marker that belongs to another file', async () => {
     const bucket = openBucket(world.HOURS);
     const marker = `publisher_events/day=${DAY}/_SUCCESS`;
