@@ -217,15 +217,8 @@ describe('inputs', () => {
 
 describe('the columns of a file', () => {
   it('may have any names: those of a conversion are others', async () => {
-    const names = [
-      'digits of revenue',
-      'Time of event_time',
-      'from clicks',
-      'the record',
-      'is lost',
-      'day',
-      'reason 0',
-    ];
+    const own = 'digits of revenue,Time of event_time,from clicks,the record,is lost,day,reason 0';
+    const names = own.split(',');
     const nines = names.map(() => '999');
     await write('inner.csv', `event_time,served_ads,revenue,${names}\n${TIME},1,0.50,${nines}\n`);
     const { stdout, stderr } = await convertEvents(['inner.csv']);
