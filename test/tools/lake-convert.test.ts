@@ -43,11 +43,14 @@ const daysIn = async (lake: string): Promise<string> => {
 
 describe('npm run lake -- convert', () => {
   it.each([
-    ['as they are', [], '30,3,5,2.500000 31,2,4,1.000000'],
-    ['summed by the hour', ['--hourly'], '30,2,5,2.500000 31,2,4,1.000000'],
-  ])(
+    ['as they are', [], '30,3,5,2.500000 31,2,4,1.000000', ''],
+    [
+      ...(['summed by the hour', ['--hourly'], '30,2,5,2.500000 31,2,4,1.000000'] as const),
+      ', summed by the hour to 4 records',
+    ],
+  ] as const)(
     'converts CSV and Parquet files of both tables, in folders, to a lake (records %s)',
-    async (name, options, days) => {
+    async (name, options, days, summed) => {
       const at = (text: string) => ({ event_time: `TIMESTAMP '2026-01-${text}:00'` });
       const records = [at('30 12:00'), at('31 13:00')].map(publisherRecord);
       await writer.file('mixed/part-0.parquet', records.join(' UNION ALL '));
@@ -59,7 +62,8 @@ describe('npm run lake -- convert', () => {
       await writeFile(join(directory, 'mixed/b.csv'), `${header}2026-01-31T10:00:00,x,1,1,1,1,1,1,0,3,0`);
       const { code, stdout, stderr } = await convert('mixed', name, ...options);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-      expect(stdout).toMatch(/^publisher_events in .*: 2 days \(2026-01-30 to 2026-01-31, final\), 5 rec/);
+      const window = /^publisher_events in .*: 2 days \(2026-01-30 to 2026-01-31, final\), 5 records/.source;
+      expect(stdout).toMatch(RegExp(`${window}${summed}\n  Sums, which must equal the source's: `));
       expect(stdout).not.toMatch(/SELECT|COPY/);
       expect(await daysIn(name)).toBe(days);
       const checked = await runLake(['check', join(directory, name)]);
@@ -153,8 +157,10 @@ describe('npm run lake -- convert', () => {
       /Nothing was written: .* holds files of these days: publisher_events 2026-01-31\. Say --replace/;
     expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(says)]);
     const replaced = await convert('one.parquet', lake, '--replace', '--open');
-    expect(replaced.code).toBe(0);
-
+    expect([replaced.code, replaced.stdout]).toEqual([
+      0,
+      expect.stringMatching(/: 1 day \(2026-01-31, open\)/),
+    ]);
     expect(await daysIn('restated')).toBe('30,1,1,1.000000 31,1,3,1.000000');
     expect(await filesIn('restated/publisher_events')).toEqual(['day=2026-01-30', 'day=2026-01-31']);
     expect(await filesIn('restated/publisher_events/day=2026-01-30')).toContain('_SUCCESS');

@@ -2,7 +2,6 @@ import { describe, expect, it, vi } from 'vitest';
 import { tables } from '../../lib/report/tables.ts';
 import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
 import { followProgress } from '../../tools/lake/convert/conversion-progress.ts';
-import { renderOutcome } from '../../tools/lake/convert/outcome.ts';
 import { conversionFault, refusal } from '../../tools/lake/convert/refusal.ts';
 import { batchesOf, refuseOtherCounts } from '../../tools/lake/convert/stage.ts';
 import type { InputFile } from '../../tools/lake/input/input-files.ts';
@@ -101,23 +100,6 @@ it('the progress of a conversion rises from 0 to its end, file by file and then 
   at(0);
   vi.useRealTimers();
   expect(told).toEqual([0, 0.1875, 0.375, 0.375, 0.75, 0.9, 1]);
-});
-
-it('the outcome of a conversion names the number of summed records, and does not suggest npm start for a bucket', () => {
-  const staged = {
-    table: { name: 'publisher_events' },
-    rows: 20_000_000,
-    days: ['2026-01-30', '2026-01-31'].map((day) => ({ day, rows: 10_000_000 })),
-    sums: ['clicks 1000', 'revenue -0.000001'].map((sum) => sum.split(' ') as [string, string]),
-  };
-  const outcome = renderOutcome('s3://bucket/lake', [{ staged, rows: 1_400_000, openDays: 2 }], [], []);
-  expect(
-    outcome,
-  ).toBe(`publisher_events in s3://bucket/lake: 2 days (2026-01-30 to 2026-01-31, open), 20,000,000 records, summed by the hour to 1,400,000 records
-  Sums, which must equal the source's: clicks 1000, revenue -0.000001
-Changed on the way: nothing
-Next: npm run lake -- check s3://bucket/lake
-`);
 });
 
 describe('a conversion that fails half-way', () => {
