@@ -122,7 +122,7 @@ async function without(name: string, sid: string): Promise<() => Promise<void>> 
 }
 
 const proven = statements
-  .filter(({ proof }) => proof === 'here')
+  .filter(({ isProven }) => isProven)
   .flatMap(({ sid, functions }) => functions.map((name) => [name, sid] as const))
   // permission-parts.test.ts takes single actions and folders out of these statements.
   .filter(
