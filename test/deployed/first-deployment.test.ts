@@ -50,13 +50,10 @@ async function made(): Promise<{ buckets: string[]; pools: string[] }> {
   return { buckets: await json('s3api list-buckets --query', `Buckets${named}.Name`), pools };
 }
 
-async function protectedStacks(): Promise<string[]> {
-  const names: string[] = await json(
-    'cloudformation describe-stacks --query',
-    'Stacks[?EnableTerminationProtection].StackName',
-  );
-  return names.filter((name) => STACKS.includes(name));
-}
+const protectedStacks = (): Promise<string[]> => {
+  const ours = `[?EnableTerminationProtection && starts_with(StackName, '${SERVICE}-')].StackName`;
+  return json('cloudformation describe-stacks --query', `Stacks${ours}`);
+};
 
 describe('a first deployment of a stage that keeps its data', () => {
   it('can’t be repeated if it fails without -c first=yes, until its termination protection is removed by hand', async () => {

@@ -95,11 +95,9 @@ export async function startHoursWorld() {
   };
 
   const world = {
-    directory,
     RAW,
     HOURS,
     look,
-    versionsIn,
     onCall(next: typeof onCall) {
       onCall = next;
     },

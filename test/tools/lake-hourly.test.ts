@@ -118,7 +118,6 @@ describe('npm run lake -- hourly', () => {
       /none holds no day\. It has to be a lake/,
     ],
     [['--from', 's3://a/b'], /hourly --from <raw lake>/],
-    [['--to', 'b'], /^--to is given twice\. Give it once\.\n$/],
     [['--day', '2026-02-30'], /--day is 2026-02-30; write a day/],
     [['--day', '2026-01-02..2026-01-01'], /write a day, 2026-01-31, or the first and the last/],
     [['--day', '2025-01-01'], /holds no day that was asked for/],

@@ -176,14 +176,12 @@ describe('bad input', async () => {
     [`add dev x --publisher-companies 9223372036854775808 ${CONTACT}`, /is no company id/],
     [`add dev x --publisher-companies every-company,1 ${CONTACT}`, /: "every-company" is no/],
     [`add dev x --publisher-companies 2 ${ONE}`, /^--publisher-companies is given twice/],
-    [`add dev x --publisher-companies 1 ${CONTACT} ${CONTACT}`, /^--contact is given twice/],
     ...['\u0085', '\u009b', '\u202e', '\u2066', '\u200b', '\u2028', '\ufeff', '\ud800'].map(
       (hidden): [string, RegExp] => [
         `add dev x --publisher-companies 1 --contact a${hidden}@partner.example`,
         /^--contact takes one line/,
       ],
     ),
-    [`add dev x --publisher-company 1 ${CONTACT}`, /^Unknown option '--publisher-company'/],
     [`add dev x --client none ${ONE}`, /^The user pool of stage dev has no client none/],
     [`add dev taken ${ONE}`, /^The name "taken" is taken/],
     [`add own x ${ONE}`, /^Stage own has an identity provider of its own/],
