@@ -97,7 +97,8 @@ describe('the alarms', () => {
     const found = composite.map(({ AlarmRule }) => resolved(AlarmRule));
     expect(found).toEqual(rules.map((rule) => expect.stringMatching(rule)));
     const windows = metricAlarms.filter(isWindow);
-    expect(windows).toHaveLength(4);
+    const thresholds = windows.map(({ Threshold }) => Number(Threshold).toFixed(3));
+    expect(thresholds).toEqual(['0.072', '0.072', '0.030', '0.030']);
     for (const window of windows) expect(window['AlarmActions']).toBeUndefined();
     const failing = [...reports.map(({ name }) => name), 'downloads'];
     const ofFunction = (name: string) => [`Lambda Errors *-${name} Sum`, `Lambda Throttles *-${name} Sum`];
