@@ -37,14 +37,6 @@ export interface DeployedStack {
   readonly gatewayUrl: string;
 }
 
-/** The host name by which the emulator finds a deployed API, and the path before the API's own paths. */
-export function siteOf(apiUrl: string, endpoint: string) {
-  const { hostname, pathname } = new URL(apiUrl);
-  // The emulator reads the API's id from the host name, which must be under `execute-api.localhost`.
-  const host = `${hostname.split('.')[0]}.execute-api.localhost:${new URL(endpoint).port}`;
-  return { host, basePath: pathname };
-}
-
 /**
  * Prepares a deployed stage for a test, in the shape of the one-machine stack. Replaces the stage's events with the
  * test's, empties the results bucket, and changes the functions' settings.
@@ -63,7 +55,9 @@ export async function startDeployed(
 
   const restore = await changeEnvironment(lane, WAITING_FUNCTIONS, slower(functionEnv));
   started.defer(restore);
-  const { host, basePath } = siteOf(api['ApiUrl'] ?? '', endpoint);
+  const { hostname, pathname: basePath } = new URL(api['ApiUrl'] ?? '');
+  // The emulator finds an API by its id in the host name, which must be under `execute-api.localhost`.
+  const host = `${hostname.split('.')[0]}.execute-api.localhost:${new URL(endpoint).port}`;
   const proxy = await startValidatingProxy(endpoint, { host, basePath });
   started.defer(() => proxy.close());
   const faults = faultsIn(lane.faultsFile);

@@ -7,23 +7,18 @@ it replaces is gone, so that an adaptation that is no longer needed is noticed.
 """
 
 import asyncio
-import http.client
 import json
 import os
 import re
-import ssl
 import threading
-from contextlib import closing
 from contextvars import ContextVar
 from decimal import Decimal
 from functools import partial
-from urllib.parse import urlsplit
 
 import faults
 from ministack import app
 from ministack.core import iam_actions
-from ministack.core.concurrency import run_reentrant
-from ministack.services import apigateway_v1, athena, cloudfront, cognito, eventbridge, lambda_svc, s3, secretsmanager
+from ministack.services import apigateway_v1, athena, cognito, eventbridge, lambda_svc, s3, secretsmanager
 from ministack.services.cloudformation import provisioners
 
 ENDPOINT = os.environ["LANE_ENDPOINT"]
@@ -167,29 +162,6 @@ def methods_have_their_limits(original, raw):
     return {decoded(key): value for key, value in original(raw).items()}
 
 
-# --- CloudFront ---
-
-
-@adaptation(cloudfront, "_fetch_from_origin")
-async def the_edge_asks_s3(original, origin, method, uri, query, headers, *rest):
-    """The emulator's CloudFront reads a bucket by itself, whatever the query says. CloudFront asks S3 under the
-    bucket's own host, and S3 looks at the signature in the query. In the lane, links name the bucket in their path."""
-    if not origin.get("s3_bucket"):
-        return await original(origin, method, uri, query, headers, *rest)
-    return await run_reentrant(ask_s3, method, f"{uri}?{query}", headers)
-
-
-def ask_s3(method, path, headers):
-    # S3 refuses a request with two ways of authentication; the emulator's S3 accepts it.
-    if method != "OPTIONS" and "authorization" in headers and "X-Amz-Algorithm=" in path:
-        return 400, "Bad Request", {"content-type": "application/xml"}, b"Only one auth mechanism allowed"
-    site = urlsplit(ENDPOINT).netloc
-    with closing(http.client.HTTPSConnection(site, context=ssl._create_unverified_context())) as connection:
-        connection.request(method, path, headers={**headers, "host": site})
-        answer = connection.getresponse()
-        return answer.status, answer.reason, cloudfront._multidict_from_pairs(answer.getheaders()), answer.read()
-
-
 # --- IAM ---
 
 
@@ -202,19 +174,6 @@ def executions_belong_to_their_workgroup(original, service, method, path, header
     if execution:
         return f"arn:aws:athena:{region}:{account}:workgroup/{execution['WorkGroup']}"
     return original(service, method, path, headers, body, query, region, account)
-
-
-@adaptation(iam_actions, "s3_service_context")
-def writes_have_their_condition_keys(original, action, query_params, path="", headers=None):
-    """The emulator has no condition keys s3:if-none-match and s3:ObjectCreationOperation, by which a bucket's policy
-    demands conditional writes (S3 User Guide, Enforce conditional writes)."""
-    found = original(action, query_params, path, headers)
-    if action != "s3:PutObject":
-        return found
-    is_part = any(name in (query_params or {}) for name in ("uploads", "partNumber"))
-    condition = (headers or {}).get("if-none-match")
-    demanded = {"s3:if-none-match": condition} if condition else {}
-    return {**found, "s3:ObjectCreationOperation": "false" if is_part else "true", **demanded}
 
 
 # --- Athena ---

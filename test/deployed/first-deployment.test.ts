@@ -44,27 +44,16 @@ afterAll(() => broken[Symbol.asyncDispose]());
 const deployBroken = (part: 'data' | 'identity', ...flags: string[]) =>
   operator(lane, broken.directory).cdk('deploy', STAGE, ...deploy, ...flags, '-c', `broken=${part}`);
 
-interface Listed {
-  readonly Name: string;
-  readonly Id: string;
-}
-
 async function made(): Promise<{ buckets: string[]; pools: string[] }> {
-  const { Buckets }: { Buckets: Listed[] } = await json('s3api list-buckets');
-  const { UserPools }: { UserPools: Listed[] } = await json('cognito-idp list-user-pools --max-results 60');
-  return {
-    buckets: Buckets.map(({ Name }) => Name).filter((name) => name.startsWith(SERVICE)),
-    pools: UserPools.filter(({ Name }) => Name === SERVICE).map(({ Id }) => Id),
-  };
+  const named = `[?starts_with(Name, '${SERVICE}')]`;
+  const pools = await json('cognito-idp list-user-pools --max-results 60 --query', `UserPools${named}.Id`);
+  return { buckets: await json('s3api list-buckets --query', `Buckets${named}.Name`), pools };
 }
 
-async function protectedStacks(): Promise<string[]> {
-  const names: string[] = await json(
-    'cloudformation describe-stacks --query',
-    'Stacks[?EnableTerminationProtection].StackName',
-  );
-  return names.filter((name) => STACKS.includes(name));
-}
+const protectedStacks = (): Promise<string[]> => {
+  const ours = `[?EnableTerminationProtection && starts_with(StackName, '${SERVICE}-')].StackName`;
+  return json('cloudformation describe-stacks --query', `Stacks${ours}`);
+};
 
 describe('a first deployment of a stage that keeps its data', () => {
   it('can’t be repeated if it fails without -c first=yes, until its termination protection is removed by hand', async () => {

@@ -77,22 +77,12 @@ export function operator(
     text,
     /** Runs a shell script with the commands that the documents use: `aws`, `npm`, `npx cdk deploy`. */
     shell: (script: string, variables: Readonly<Record<string, string>>) =>
-      run('bash', ['-euc', `${commandsOfLane}\n${script}`], {
-        ...variables,
-        PATH: path,
-      }),
+      run('bash', ['-euc', `${commandsOfLane}\n${script}`], { ...variables, PATH: path }),
     /** Runs `npx cdk …` for a stage of `stages.ts`. */
-    cdk: (command: string, stage: string, ...parameters: string[]) =>
-      run('npx', [
-        'cdk',
-        command,
-        '-c',
-        `stages=${STAGES}`,
-        '-c',
-        `stage=${stage}`,
-        ...output,
-        ...parameters,
-      ]),
+    cdk: (command: string, stage: string, ...parameters: string[]) => {
+      const chosen = ['-c', `stages=${STAGES}`, '-c', `stage=${stage}`];
+      return run('npx', ['cdk', command, ...chosen, ...output, ...parameters]);
+    },
     partner: (...parameters: string[]) => run('node', ['tools/partner.ts', ...parameters]),
     bootstrap: () =>
       run('npx', ['cdk', 'bootstrap', `aws://${ACCOUNT_ID}/${REGION}`, '--app', '', ...output]),

@@ -211,10 +211,6 @@ describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare
     return Promise.all(names.map((name) => answer(name)));
   };
 
-  it('each function works with its whole policy', async () => {
-    expect(await answers(functions)).toEqual(functions.map(() => works));
-  });
-
   it.each(parts.map((part) => [part.functions.join(', '), part.sid, part.part, part] as const))(
     '%s does not work without %s %s',
     async (_, __, ___, part) => {

@@ -18,11 +18,7 @@ const SUITES: readonly (readonly Suite[])[] = [
   [
     {
       stage: 'claims',
-      files: [
-        'test/e2e/answers.test.ts',
-        'test/e2e/entitlements.test.ts',
-        'test/deployed/beside-reports.test.ts',
-      ],
+      files: ['test/e2e/answers.test.ts', 'test/e2e/entitlements.test.ts'],
     },
     {
       stage: 'pool',
@@ -32,13 +28,13 @@ const SUITES: readonly (readonly Suite[])[] = [
     { stage: 'pool', files: ['test/deployed/first-deployment.test.ts'] },
   ],
   [
-    { stage: 'pool', files: ['test/deployed/s3.test.ts', 'test/deployed/partners.test.ts'] },
+    { stage: 'pool', files: ['test/deployed/s3.test.ts'] },
     { stage: 'pool', files: ['test/deployed/permission-parts.test.ts'] },
     // This file deploys releases to its own stage.
     { stage: 'pool', files: ['test/deployed/rollback.test.ts'] },
   ],
   [
-    { stage: 'pool', files: ['test/deployed/given-up.test.ts', 'test/deployed/permissions.test.ts'] },
+    { stage: 'pool', files: ['test/deployed/permissions.test.ts'] },
     { stage: 'pool', files: ['test/deployed/runbook.test.ts'] },
     // This file is the last one, because it destroys the stage.
     { stage: 'pool', files: ['test/deployed/life.test.ts'] },

@@ -39,6 +39,7 @@ const question: Question = { fields: ['Day', 'Clicks', 'Revenue'], ...january };
 const report = expectedReport('publisherperformance', events.publisher_events, question);
 
 const service = await ownService(events);
+const { EventsBucket = '', PartnersBucket = '', ResultsBucket = '' } = await outputs(lane.stage, 'data');
 const client = clientIn(
   await partner('add', lane.stage, NAME, '--publisher-companies', 'every-company', ...CONTACT),
 );
@@ -51,7 +52,6 @@ const pulled = async () => (await get()).text();
 
 /** The id of the query execution that made the report's file, read from the file's key. */
 async function queryOfReport(): Promise<string> {
-  const { ResultsBucket = '' } = await outputs(lane.stage, 'data');
   const listed = await aws('s3', 'ls', '--recursive', `s3://${ResultsBucket}/reports/`);
   const [, id = ''] = /reports\/([\w-]+)\//.exec(listed) ?? [];
   return id;
@@ -96,7 +96,6 @@ describe('a day', () => {
   });
 
   it('gets back the files that were deleted, and the earlier version of a file that was overwritten', async () => {
-    const { EventsBucket = '' } = await outputs(lane.stage, 'data');
     // A file that was deleted on purpose must stay deleted, so it is deleted in an earlier second than the others.
     await aws('s3api', 'put-object', '--bucket', EventsBucket, '--key', `${PREFIX}restated.parquet`);
     await aws('s3', 'rm', `s3://${EventsBucket}/${PREFIX}restated.parquet`);
@@ -196,7 +195,6 @@ describe('the service', () => {
 
 describe('a request to publish a large report', () => {
   it('is sent again from the queue of lost events, whether EventBridge or Lambda put it into the queue', async () => {
-    const { ResultsBucket = '' } = await outputs(lane.stage, 'data');
     const listed = async (prefix: string) =>
       (await aws('s3', 'ls', '--recursive', `s3://${ResultsBucket}/${prefix}`).catch(() => '')).trim();
     service.stack.faults.set([{ on: 'query', resultBytes: 40_000_000 }]);
@@ -247,7 +245,6 @@ describe('something that was changed by hand', () => {
 
 describe('the results bucket', () => {
   it('delivers again after somebody has removed its reports', async () => {
-    const { ResultsBucket } = await outputs(lane.stage, 'data');
     expect(await pulled()).toBe(report);
     await aws('s3', 'rm', '--recursive', '--quiet', `s3://${ResultsBucket}/reports/`);
     expect((await get()).status).toBe(404);
@@ -258,21 +255,18 @@ describe('the results bucket', () => {
 
 describe('the register of partners', () => {
   it('is restored from its versions', async () => {
-    const { PartnersBucket: BUCKET = '' } = await outputs(lane.stage, 'data');
     const SINCE = new Date().toISOString().slice(0, 19);
-    await aws('s3', 'rm', '--recursive', '--quiet', `s3://${BUCKET}/`);
+    await aws('s3', 'rm', '--recursive', '--quiet', `s3://${PartnersBucket}/`);
     expect(await doctor(lane.stage)).toContain('The register of partners is empty');
-    await run('undelete.sh', { BUCKET, PREFIX: '', SINCE });
+    await run('undelete.sh', { BUCKET: PartnersBucket, PREFIX: '', SINCE });
     expect(await doctor(lane.stage)).not.toMatch(/register of partners is empty|without a record/);
   });
 
   it('is restored from a saved copy', async () => {
-    const SAVED = folder;
-    const { PartnersBucket = '' } = await outputs(lane.stage, 'data');
-    await run('save-the-register.sh', { SAVED });
+    await run('save-the-register.sh', { SAVED: folder });
     await aws('s3', 'rm', '--recursive', `s3://${PartnersBucket}/`);
     await expect.poll(async () => (await get('manual')).status, MINUTE).toBe(401);
-    await run('bring-the-register-back.sh', { SAVED });
+    await run('bring-the-register-back.sh', { SAVED: folder });
     await expect.poll(async () => (await get('manual')).status, MINUTE).toBe(303);
   });
 });

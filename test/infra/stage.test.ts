@@ -69,7 +69,6 @@ describe('readFlags', () => {
 
   it.each([
     ['first', 'no', "first=yes` until a stage's first deployment has succeeded"],
-    ['first', 'true', 'first=yes` until'],
     ['first', '', 'first=yes` until'],
     ['gate', 'no', 'gate=open` for a release that no check may stop'],
   ])('refuses the unclear flag "-c %s=%s"', (key, value, cure) => {

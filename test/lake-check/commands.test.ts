@@ -27,8 +27,6 @@ describe('the printed command that makes a lake from files', () => {
 
 describe('the lake around', () => {
   it.each([
-    ['/data/lake/publisher_events', '/data/lake'],
-    ['/data/lake/advertiser_events/day=2026-01-31/', '/data/lake'],
     ['/publisher_events/x', '/'],
     ['s3://bucket/lake/publisher_events', 's3://bucket/lake'],
     ['/data/lake', undefined],

@@ -258,14 +258,6 @@ describe('npm run lake -- check, on single records', () => {
     rounded: times(
       ...['2026-01-31 12:59:59.999499+00', '2026-01-31 12:59:59.9995+00', '2026-01-31 23:59:59.9995+00'],
     ),
-    counts: [
-      ...['-5', '-1', 'NULL'].map((clicks) => ({ clicks: `${clicks}::BIGINT` })),
-      ...[
-        { placement_id: 'NULL::BIGINT', clicks: 'NULL::BIGINT' },
-        COARSER,
-        { container_opens: '3::BIGINT' },
-      ],
-    ],
   };
 
   it('counts the faulty records of each file that has some', async () => {
@@ -278,8 +270,6 @@ describe('npm run lake -- check, on single records', () => {
       counted.exec(text)?.slice(1).join(' '),
     );
     expect(found.filter(Boolean).sort()).toEqual([
-      ...['counts clicks 2 records with', 'counts container_opens 1 record with'],
-      ...['counts placement_id 2 records without', 'counts placement_opens 1 record without'],
       ...['days event_time 1 record without', 'days event_time 3 records of'],
       'rounded event_time 2 records finer',
     ]);
@@ -362,13 +352,11 @@ describe('npm run lake, with wrong parameters', () => {
     const unwritten = expect.stringMatching(/^.*a\.parquet can't be written \(it is no folder\)/);
     expect(nowhere).toMatchObject({ code: 2, stderr: unwritten });
     await symlink('nowhere', join(input, 'b.parquet'));
-    await writer.file('input/c.parquet', publisherRecord({ clicks: '-1::BIGINT' }));
     const { code, stderr } = await runLake(['convert', input, '--to', join(directory, 'output')]);
     expect(code).toBe(2);
     expect(stderr).toMatch(
-      /2 things stand against it:\n.*b\.parquet can't be read: the link leads nowhere\n/,
+      /One thing stands against it:\n.*b\.parquet can't be read: the link leads nowhere\n/,
     );
-    expect(stderr).toMatch(/c\.parquet: clicks: .* is a count below 0/);
   });
 
   it.each([
@@ -380,7 +368,6 @@ describe('npm run lake, with wrong parameters', () => {
     ],
     [['check', 's3:///x'], /^s3:\/\/\/x names no bucket/],
     [['check', 'x', '--fast'], /--fast/],
-    [['convert', 'x', '--to', 'y', '--time-unit', 'days'], /--time-unit is "days"; it can be seconds, /],
   ])('explains without a stack trace what is wrong with %s, and exits with 2', async (parameters, says) => {
     const { code, stderr } = await runLake(parameters);
     expect(stderr).toMatch(says);

@@ -100,6 +100,8 @@ describe('a lake in a bucket', () => {
     expect((await lake('init', LAKE)).stdout).toMatch(/^Nothing was missing/);
     const { stdout } = await lake('check', LAKE);
     expect(stdout).toContain('advertiser_events/\n   found   it holds no records');
+    const again = await lake('convert', await input(2), '--to', LAKE, '--replace');
+    expect(again.stdout).toMatch(/\nNext: npm run lake -- check s3:\S+\n$/);
   });
 
   it('is named in an error that says what to check, if the bucket does not exist', async () => {

@@ -38,12 +38,6 @@ const HEAD = 'event_time,device_or_proxy,served_ads\n';
 
 describe('a CSV file', () => {
   it.each([
-    [
-      'apostrophes',
-      `${HEAD.trim()},note\n${TIME},"L'Equipe app",1,"'5"\n${TIME},"don't know",1,"'7"\n`,
-      "L'Equipe app,don't know",
-    ],
-    ['backslashes', `${HEAD}${TIME},C:\\new,1\n${TIME},"a\\\\b, c",1\n`, 'C:\\new,a\\\\b, c'],
     ['quotes inside of a field without quotes', `${HEAD}${TIME},a 5" x,1\n`, 'a 5" x'],
     ['a BOM and quotes', `\ufeff"event_time","device_or_proxy"\r\n${TIME},"a ""b"""\r\n`, 'a "b"'],
     ['line breaks in quotes', `${HEAD}${TIME},"a\r\nb\n,c",1\n`, 'a\r\nb\n,c'],
@@ -223,15 +217,8 @@ describe('inputs', () => {
 
 describe('the columns of a file', () => {
   it('may have any names: those of a conversion are others', async () => {
-    const names = [
-      'digits of revenue',
-      'Time of event_time',
-      'from clicks',
-      'the record',
-      'is lost',
-      'day',
-      'reason 0',
-    ];
+    const own = 'digits of revenue,Time of event_time,from clicks,the record,is lost,day,reason 0';
+    const names = own.split(',');
     const nines = names.map(() => '999');
     await write('inner.csv', `event_time,served_ads,revenue,${names}\n${TIME},1,0.50,${nines}\n`);
     const { stdout, stderr } = await convertEvents(['inner.csv']);

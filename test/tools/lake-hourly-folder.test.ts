@@ -1,14 +1,6 @@
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { folderSource, type LakeSource } from '../../lake-check/lake-source.ts';
-import { publisherReport } from '../../lib/report/catalogue.ts';
-import { tableOf } from '../../lib/report/tables.ts';
-import { OperatorFault } from '../../lib/terminal/operator-fault.ts';
-import { makeDay } from '../../tools/lake/hourly/hourly-day.ts';
-import { hoursLake } from '../../tools/lake/hourly/hourly-facts.ts';
-import { openWorkspace } from '../../tools/lake/open-duckdb.ts';
-import { daysIn } from '../../tools/lake/store/lake-target.ts';
 import { publisherRecord, writingFolder } from './make-parquet.ts';
 import { type LakeRun, runLake } from './run-lake.ts';
 
@@ -25,21 +17,6 @@ const rawDay = (name: string, clicks: number, changed = {}) => {
 const hourly = (name: string, ...options: readonly string[]): Promise<LakeRun> =>
   runLake(['hourly', '--from', join(home, name, 'raw'), '--to', join(home, name, 'hours'), ...options]);
 const hoursFolder = (name: string) => join(home, name, 'hours', TABLE, `day=${DAY}`);
-const clicksIn = async (name: string) => {
-  const sql = `SELECT sum(clicks)::INTEGER, count(*)::INTEGER FROM '${hoursFolder(name)}/hours.parquet'`;
-  return (await writer.rows(sql))[0];
-};
-
-it('lake hourly replaces a complete day if its raw file was written again under the same name', async () => {
-  await rawDay('again', 1);
-  expect((await hourly('again')).code).toBe(0);
-  expect(await clicksIn('again')).toEqual([2, 1]);
-  expect((await hourly('again')).stdout).toMatch(/no day summed; 1 day up to date/);
-  await rawDay('again', 2);
-  expect((await hourly('again')).stdout).toMatch(/1 day summed/);
-  expect(await clicksIn('again')).toEqual([4, 1]);
-  expect((await readdir(hoursFolder('again'))).sort()).toEqual(['_SUCCESS', 'hours.parquet']);
-});
 
 it('lake hourly reads files as the engines do: narrower types, NULL for missing columns, no extra columns, no hidden files', async () => {
   await rawDay('engines', 1, { clicks: '7::INTEGER', served_ads: undefined });
@@ -51,18 +28,6 @@ it('lake hourly reads files as the engines do: narrower types, NULL for missing 
   const sums = 'sum(clicks)::INTEGER, sum(served_ads)::INTEGER, sum(revenue)::VARCHAR';
   const rows = await writer.rows(`SELECT ${sums} FROM '${hoursFolder('engines')}/hours.parquet'`);
   expect(rows).toEqual([[7 + 7 + 1, 1, '4.500000']]);
-});
-
-it('lake hourly keeps files of another writer unless --replace is given', async () => {
-  await rawDay('other', 1);
-  const { code } = await runLake(['convert', join(home, 'other/raw'), '--to', join(home, 'other/hours')]);
-  expect(code).toBe(0);
-  const refused = await hourly('other');
-  expect(refused.stdout).toMatch(/NOT DONE: 1 day \(2026-01-31\) with files of another writer.* --replace\n/);
-  expect(refused.code).toBe(1);
-  expect((await hourly('other', '--replace')).code).toBe(0);
-  expect((await readdir(hoursFolder('other'))).sort()).toEqual(['_SUCCESS', 'hours.parquet']);
-  expect(await clicksIn('other')).toEqual([2, 1]);
 });
 
 it('lake hourly names a day that it cannot sum, and sums the other days', async () => {
@@ -93,60 +58,6 @@ it('lake hourly treats a day without a marker as open if the table has had marke
   expect((await hourly('marks')).stdout).toMatch(/\(2026-01-31\) kept/);
   await writeFile(join(raw, `day=${DAY}/_SUCCESS`), '');
   expect((await hourly('marks')).code).toBe(0);
-  expect(await clicksIn('marks')).toEqual([4, 1]);
-});
-
-it('lake hourly refuses a raw lake without days, and keeps the hours', async () => {
-  await rawDay('gone', 1);
-  expect((await hourly('gone')).code).toBe(0);
-  await rm(join(home, 'gone/raw'), { recursive: true });
-  await mkdir(join(home, 'gone/raw'));
-  const { code, stdout, stderr } = await hourly('gone');
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toMatch(/gone\/raw holds no day\. It has to be a lake/);
-  expect(await clicksIn('gone')).toEqual([2, 1]);
-});
-
-/** Makes the hours of a raw lake's only day. `filesOf` replaces the function that fetches the day's files. */
-async function makeRawDay(name: string, filesOf: (raw: LakeSource) => LakeSource['filesOf']) {
-  const raw = folderSource(join(home, name, 'raw'));
-  const to = join(home, name, 'hours');
-  await using workspace = await openWorkspace(to);
-  const [listed] = daysIn(await raw.list(), TABLE);
-  const lakes = { raw: { ...raw, filesOf: filesOf(raw) }, hours: hoursLake(to, home) };
-  const options = { isFinal: () => true, again: false, replace: false };
-  const table = tableOf(publisherReport);
-  const hourly = { workspace, ...lakes, table, report: publisherReport, ...options };
-  return await makeDay(hourly, DAY, { raw: listed, hours: undefined });
-}
-
-it('lake hourly does not sum a day if it cannot fetch the day’s files, and gives the reason', async () => {
-  await rawDay('forbidden', 1);
-  const denied = new OperatorFault('AccessDenied');
-  const outcome = await makeRawDay('forbidden', () => () => Promise.reject(denied));
-  expect(outcome).toEqual({ action: 'left', reason: 'AccessDenied' });
-});
-
-it.each([
-  ['written again', 'part'],
-  ['replaced by a file of another name', 'other'],
-])('lake hourly reads a day again if the day’s file was %s during the read', async (_, name) => {
-  const change = async () => {
-    await rawDay('changing', 2);
-    const day = join(home, `changing/raw/${TABLE}/day=${DAY}`);
-    await rename(join(day, 'part.parquet'), join(day, `${name}.parquet`));
-  };
-  await rm(join(home, 'changing'), { recursive: true, force: true });
-  await rawDay('changing', 1);
-  const raw = folderSource(join(home, 'changing/raw'));
-  let reads = 0;
-  const outcome = await makeRawDay('changing', (source) => async (files) => {
-    if (++reads === 1) await change();
-    return source.filesOf(files);
-  });
-  expect(outcome).toMatchObject({ action: 'write-final', summed: { records: 2, hours: 1 } });
-  const [now] = daysIn(await raw.list(), TABLE);
-  const note = JSON.parse(await readFile(join(hoursFolder('changing'), '_SUCCESS'), 'utf8'));
-  expect(note).toMatchObject({ version: now?.version });
-  expect(await clicksIn('changing')).toEqual([4, 1]);
+  const sums = `SELECT sum(clicks)::INTEGER, count(*)::INTEGER FROM '${hoursFolder('marks')}/hours.parquet'`;
+  expect(await writer.rows(sums)).toEqual([[4, 1]]);
 });

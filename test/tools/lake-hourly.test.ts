@@ -6,7 +6,7 @@ import { DAY, startHoursWorld } from './hours-world.ts';
 import { runLake } from './run-lake.ts';
 
 const world = await startHoursWorld();
-afterAll(() => world.close());
+afterAll(() => world[Symbol.asyncDispose]());
 await world.restate();
 
 describe('npm run lake -- hourly', () => {
@@ -49,7 +49,9 @@ describe('npm run lake -- hourly', () => {
         await world.restate({ day });
         expect(await world.hourly()).toMatchObject({ code: 0, stderr: '' });
       });
-      for (const run of [slow, await world.hourly()]) expect(run).toMatchObject({ code: 0, stderr: '' });
+      expect(slow).toMatchObject({ code: 0, stderr: '' });
+      // The slow run has put no marker of its own beside the other run's file.
+      expect((await world.hourly()).stdout).toMatch(/\nNothing was to be done\.\n$/);
       expect((await world.look())[day]).toBe(world.version);
     },
   );
@@ -71,6 +73,20 @@ describe('npm run lake -- hourly', () => {
     },
   );
 
+  it('reads a day again that was restated while it was read', async () => {
+    await world.restate();
+    let isRestated = false;
+    world.onCall(async (call) => {
+      if (isRestated || !/^LIST .*raw.*day=/.test(decodeURIComponent(call))) return;
+      isRestated = true;
+      await world.restate();
+    });
+    const { stdout } = await world.hourly();
+    world.onCall(() => {});
+    expect([isRestated, stdout]).toEqual([true, expect.stringMatching(/: 1 day summed \(2026-01-30\): 30/)]);
+    expect((await world.look())[DAY]).toBe(world.version);
+  });
+
   it('does not trust a marker that belongs to another file', async () => {
     const bucket = openBucket(world.HOURS);
     const marker = `publisher_events/day=${DAY}/_SUCCESS`;
@@ -80,9 +96,11 @@ describe('npm run lake -- hourly', () => {
     expect(await text(await bucket.read(marker))).toBe(note);
   });
 
-  it('with --replace, removes another writer’s files before it writes its own file', async () => {
+  it('keeps another writer’s files; with --replace, removes them before it writes its own file', async () => {
     const day = `publisher_events/day=${DAY}`;
     await openBucket(world.HOURS).write(`${day}/other.parquet`, 'x');
+    const others = /NOT DONE: 1 day \(2026-01-30\) with files of another writer.* --replace\n/;
+    expect(await world.hourly()).toMatchObject({ code: 1, stdout: expect.stringMatching(others) });
     const calls: string[] = [];
     world.onCall((call) => calls.push(call));
     expect(await world.hourly('--replace')).toMatchObject({ code: 0, stderr: '' });
@@ -95,8 +113,11 @@ describe('npm run lake -- hourly', () => {
 
   it.each([
     [['--from', 's3://a/b', '--to', 's3://a/b/c'], /one lies in the other/],
+    [
+      ['--from', 's3://the-lake/none', '--to', 's3://the-lake/hours'],
+      /none holds no day\. It has to be a lake/,
+    ],
     [['--from', 's3://a/b'], /hourly --from <raw lake>/],
-    [['--to', 'b'], /^--to is given twice\. Give it once\.\n$/],
     [['--day', '2026-02-30'], /--day is 2026-02-30; write a day/],
     [['--day', '2026-01-02..2026-01-01'], /write a day, 2026-01-31, or the first and the last/],
     [['--day', '2025-01-01'], /holds no day that was asked for/],

@@ -31,45 +31,39 @@ describe('npm run partner, with Cognito', () => {
     expect(shown.output).not.toContain(secretIn(added));
   });
 
-  it('treats names as different if they differ only by a hyphen', async () => {
+  it('lists partners, whose names may differ only by a hyphen, and a client made by hand, which has no rights', async () => {
     const plain = await partner(`add dev twoparts --publisher-companies 1 ${CONTACT}`);
     const hyphened = await partner(`add dev two-parts --advertiser-companies every-company ${CONTACT}`);
     expect(clientIn(plain)).not.toBe(clientIn(hyphened));
+    const byHand = { ClientId: 'by-hand', ClientName: 'first', AllowedOAuthScopes: [], secrets: new Map() };
+    aws.clients.set('by-hand', byHand);
     const { output } = await partner('list dev');
+    aws.clients.delete('by-hand');
     const lines = [
+      '^\\(client by-hand, "first" in Cognito, is no partner',
       `^twoparts  active  publisher companies 1  advertiser companies none  .*${clientIn(plain)}`,
       `^two-parts  active  publisher companies none  advertiser companies every-company  .*${clientIn(hyphened)}`,
     ];
     for (const line of lines) expect(output).toMatch(RegExp(line, 'm'));
   });
 
-  it('lists a client that somebody made by hand as a client without rights', async () => {
-    const byHand = { ClientId: 'by-hand', ClientName: 'first', AllowedOAuthScopes: [], secrets: new Map() };
-    aws.clients.set('by-hand', byHand);
-    const { output } = await partner('list dev');
-    expect(output).toContain('(client by-hand, "first" in Cognito, is no partner');
-    aws.clients.delete('by-hand');
-  });
-
   it('changes a partner’s companies, contact and active state, and keeps the rest', async () => {
-    await partner(`add dev changing --publisher-companies 1 --advertiser-companies 2 ${CONTACT}`);
+    const ids = '--publisher-companies 1 --advertiser-companies 2';
+    const client = clientIn(await partner(`add dev changing ${ids} ${CONTACT}`)) ?? '';
+    const register = registerBucket(PARTNERS_BUCKET);
+    const annotations = { note: 'of a later release' };
+    const was = await register.readPartner(client);
+    if (was?.value) await register.writePartner(was, { ...was.value, annotations });
     const { code, output } = await partner('set dev changing --publisher-companies none --active no');
     expect(code).toBe(0);
     expect(output).toMatch(/^Partner changing, inactive:\n/);
     expect(output).toMatch(
       /publisher companies +none\n +advertiser companies +2\n[\s\S]* contact +reports@partner.example/,
     );
-  });
-
-  it('keeps existing annotations when it changes a partner', async () => {
-    const client = clientIn(await partner(`add dev annotated --publisher-companies 1 ${CONTACT}`)) ?? '';
-    const register = registerBucket(PARTNERS_BUCKET);
-    const annotations = { note: 'of a later release' };
-    const was = await register.readPartner(client);
-    if (was?.value) await register.writePartner(was, { ...was.value, annotations });
-    await partner('set dev annotated --publisher-companies 2');
-    const changed = { publisherCompanies: ['2'], annotations };
-    expect((await register.readPartner(client))?.value).toMatchObject(changed);
+    expect((await register.readPartner(client))?.value).toMatchObject({
+      publisherCompanies: [],
+      annotations,
+    });
   });
 
   it('rotates a secret: both secrets are valid until --finish, and --again makes another new secret', async () => {
@@ -182,14 +176,12 @@ describe('bad input', async () => {
     [`add dev x --publisher-companies 9223372036854775808 ${CONTACT}`, /is no company id/],
     [`add dev x --publisher-companies every-company,1 ${CONTACT}`, /: "every-company" is no/],
     [`add dev x --publisher-companies 2 ${ONE}`, /^--publisher-companies is given twice/],
-    [`add dev x --publisher-companies 1 ${CONTACT} ${CONTACT}`, /^--contact is given twice/],
     ...['\u0085', '\u009b', '\u202e', '\u2066', '\u200b', '\u2028', '\ufeff', '\ud800'].map(
       (hidden): [string, RegExp] => [
         `add dev x --publisher-companies 1 --contact a${hidden}@partner.example`,
         /^--contact takes one line/,
       ],
     ),
-    [`add dev x --publisher-company 1 ${CONTACT}`, /^Unknown option '--publisher-company'/],
     [`add dev x --client none ${ONE}`, /^The user pool of stage dev has no client none/],
     [`add dev taken ${ONE}`, /^The name "taken" is taken/],
     [`add own x ${ONE}`, /^Stage own has an identity provider of its own/],

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { faultLine } from '../../lib/terminal/operator-fault.ts';
+import { movedAliases } from '../../tools/doctor/health.ts';
 import { rollbackCommand } from '../../tools/rollback.ts';
 import { type ReleaseStandIn, STAGE, startReleaseStandIn } from './release-stand-in.ts';
 
@@ -59,19 +60,20 @@ describe('npm run rollback', () => {
       withSeconds,
       ...closing(B),
     ]);
+    // The doctor tells of it.
+    expect(await movedAliases(STAGE)).toEqual({
+      finding: expect.stringContaining(`\n  public: 3 (${A}), deployed: 4 (${B})`),
+      remedy: expect.stringMatching(/^Nothing to do/),
+    });
+    aws.stackStatus = 'UPDATE_IN_PROGRESS';
+    expect(await movedAliases(STAGE)).toBeUndefined();
+    expect(await movedAliases('elsewhere')).toBeUndefined();
   });
 
   it('goes forward again to a release that the operator names by its beginning', async () => {
     await rollback();
     expect((await rollback(['ccccccc'])).code).toBe(0);
-    expect([versions(), takenBack()]).toEqual([allAt(4), []]);
-  });
-
-  it('moves nothing if every function already has the release', async () => {
-    await rollback();
-    aws.calls.splice(0);
-    const { code, lines } = await rollback([A]);
-    expect([code, lines[0], aws.calls]).toEqual([0, `Stage prod is at ${published(A)} already.`, []]);
+    expect([versions(), takenBack(), await movedAliases(STAGE)]).toEqual([allAt(4), [], undefined]);
   });
 
   it.each([

@@ -3,7 +3,7 @@ import type { Claims } from '../../../lib/access/claims.ts';
 import { reportHandler } from '../../../lib/http/report-handler.ts';
 import { publisherReport } from '../../../lib/report/catalogue.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
-import { CSV, PARAMETERS, START } from '../delivery/setting.ts';
+import { CSV, LARGE, PARAMETERS, START } from '../delivery/setting.ts';
 import { useFakeTime } from '../delivery/settled.ts';
 import * as settings from './setting.ts';
 
@@ -52,9 +52,9 @@ describe('a report route', () => {
         'The report is ready. GET the URL in the Location header, without an Authorization header. ' +
         'Keep it to yourself: until it expires, whoever has it can download the report.\n',
     });
-    const caller = { requestId: 'request-1', client: 'client-1', partner: 'first-partner' };
+    const caller = { client: 'client-1', partner: 'first-partner' };
     const dataVersion = answer.headers?.['Data-Version'];
-    const every = { ...caller, report: 'publisherperformance', dataVersion };
+    const every = { ...caller, requestId: 'request-1', report: 'publisherperformance', dataVersion };
     const window = { startInclusive: '2026-01-01T00:00:00Z', endExclusive: '2026-01-03T00:00:00Z' };
     const file = { requestedFields: 'Day,Clicks', companies: '7,9', bytes: CSV.length };
     const ran = { bytesScanned: 1_000, queryMs: 0 };
@@ -66,9 +66,18 @@ describe('a report route', () => {
       { level: 'info', message: 'download', facts: { ...every, ...window, ...file } },
       { level: 'info', message: 'request', facts: { ...every, ...query, ...ends, ...outcome, companies: 2 } },
     ]);
+    expect(made.added).toMatchObject([caller]);
     for (const secret of [SECRET, 'partner.example'])
       expect(JSON.stringify(made.lines)).not.toContain(secret);
     expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 1_000, QueryDuration: 0 });
+  });
+
+  it('names the partner in the request to publish a large result, for the publishing function’s log', async () => {
+    const plans = [{ bytes: LARGE }];
+    const made = service({ env: BY_REGISTER, claims: { client_id: 'client-1' }, plans });
+    made.partners.set('client-1', PARTNER);
+    await made.ask();
+    expect(made.results.document('publications/q1.json')).toMatchObject({ partner: 'first-partner' });
   });
 
   it('takes its times and limits from the configuration', async () => {

@@ -26,6 +26,8 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
   const metrics: Record<string, number> = {};
   /** For each set of backends, the deadline of its calls. */
   const untils: number[] = [];
+  /** For each set of backends, the facts of its request, to which it adds. */
+  const added: (object | undefined)[] = [];
   /** The register of partners, by client. */
   const partners = new Map<string, PartnerRecord>();
   const register: { find: Register['find'] } = { find: async (client) => partners.get(client) };
@@ -43,12 +45,13 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
       error: (message, facts) => void lines.push({ level: 'error', message, facts }),
     },
     metrics: sink as unknown as MetricSink,
-    backendsUntil: (until) => {
+    backendsUntil: (until, facts) => {
       untils.push(until);
+      added.push(facts);
       return { ...delivery.backends, register };
     },
   };
-  return { ...delivery, dependencies, lines, metrics, untils, config, partners, register };
+  return { ...delivery, dependencies, lines, metrics, untils, added, config, partners, register };
 }
 type FunctionSetting = ReturnType<typeof functionSetting>;
 
