@@ -112,8 +112,8 @@ export interface Plan {
   readonly faults: {
     readonly rate: number;
     readonly only: readonly FaultKind[] | undefined;
-    /** The request that dies when it is about to start its query. */
-    readonly startless?: string;
+    /** The request that dies when it starts its query, and whether it dies before the call or after it. */
+    readonly startless?: { readonly request: string; readonly kind: FaultKind };
   };
   readonly clocks: {
     readonly skewMs: number;
@@ -276,7 +276,9 @@ export function planOf(
   const kind = isOther ? 1 : namedDice(seed, 'more kinds')();
   const isFailing = kind < 0.04;
   const isFull = !isFailing && kind < 0.08;
-  const isShared = isFull && days.length > 1 && chance(namedDice(seed, 'shared rows'), 0.6);
+  const fullKind = isFull && days.length > 1 ? namedDice(seed, 'shared rows')() : 1;
+  const isShared = fullKind < 0.5;
+  const isOrphaned = !isShared && fullKind < 0.8;
   const returnsAt = !isFull && kind < 0.11 ? between(namedDice(seed, 'return'), 5.9, 7.5) * DAY : undefined;
   const isStill = isFailing || isFull || returnsAt !== undefined;
   if (isStill) {
@@ -296,8 +298,17 @@ export function planOf(
       Object.assign(partners, { p1: [1, 2], p2: [1, 2] });
       Object.assign(settings, { queriesPerPartner: 1 });
       Object.assign(engine, { runMs: [20_000, 50_000] });
-      Object.assign(faults, { rate: 0, startless: 'c0.0' });
+      Object.assign(faults, { rate: 0, startless: { request: 'c0.0', kind: 'dies before a call' } });
     }
+    // A client's only slot is that of a long query, whose caller goes away: its request died when it started the query.
+    // The client's other callers want other reports.
+    if (isOrphaned) {
+      Object.assign(settings, { queriesPerPartner: 1 });
+      Object.assign(engine, { runMs: [40_000, 90_000] });
+      Object.assign(faults, { rate: 0, startless: { request: 'c0.0', kind: 'dies after a call' } });
+    }
+    // With two slots, queries of different lengths meet.
+    if (fullKind === 1 && settings.queriesPerPartner === 2) Object.assign(engine, { runMs: [500, 50_000] });
   }
   const isShort =
     !isUnstoppable &&
@@ -329,6 +340,7 @@ export function planOf(
     });
   const window = (draw: Dice, id: string): readonly string[] => {
     if (isShared) return /[13579]$/.test(id) ? days.slice(0, 1) : days;
+    if (isOrphaned) return id === 'c0' ? days : days.slice(0, 1);
     const first = chance(draw, 0.7) ? 0 : whole(draw, 0, days.length - 1);
     return days.slice(first, chance(draw, 0.7) ? days.length : whole(draw, first + 1, days.length));
   };
@@ -341,6 +353,7 @@ export function planOf(
       .filter((id) => !without.has(`actor ${id}`))
       .map((id) => make(namedDice(seed, `actor ${id}`), id));
   const arrives = (draw: Dice, isFirst: boolean): number => {
+    if (isOrphaned) return isFirst ? 0 : between(draw, 2, 60) * SECOND;
     if (isFailing || isFull) return between(draw, 0, 60) * SECOND;
     if (returnsAt !== undefined)
       return isFirst ? between(draw, 0, 5) * SECOND : returnsAt + between(draw, 0, 30) * MINUTE;
@@ -389,6 +402,7 @@ export function planOf(
       atMs: isShared && id === 'c0' ? between(draw, 0, 5) * SECOND : arrives(draw, id === 'c0'),
       acceptsGzip: chance(draw, 0.5),
       ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
+      ...(isOrphaned && id === 'c0' && { leavesAfterMs: 0 }),
       downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
     })),
     outages: actors('s', isUnstoppable ? 1 : outageCount, (draw, id) => ({
