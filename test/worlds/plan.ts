@@ -151,6 +151,8 @@ const SOON_BACK = { backAfterMs: [200, 1_500], backQueuedMs: [500, 4_000] } as c
 /** The pause between two writes of the writer that rewrites a day for minutes. */
 const REWRITE_MS = 800;
 
+const DEATHS = ['dies before a call', 'dies after a call'] as const satisfies readonly FaultKind[];
+
 const SKEW = 'clocks differ';
 const WRONG_CLOCK = 'a clock is hours off';
 const SET_CLOCK = 'a clock is set while its machine lives';
@@ -271,7 +273,8 @@ export function planOf(
     Object.assign(engine, SOON_BACK);
   }
   // In some worlds, nearly all queries fail, some callers come while they fail, and nothing else goes wrong. In others,
-  // callers with few slots meet functions that die. In others, callers come again when the first report's files go.
+  // callers with few slots meet functions that die. In others, callers come again when the first report's files go, or
+  // hours after the first request died as it started its query, or hours after one whose queries all failed.
   const isOther = isLeft || isRestless || isKept || isMoved || isUnstoppable;
   const kind = isOther ? 1 : namedDice(seed, 'more kinds')();
   const isFailing = kind < 0.04;
@@ -279,8 +282,22 @@ export function planOf(
   const fullKind = isFull && days.length > 1 ? namedDice(seed, 'shared rows')() : 1;
   const isShared = fullKind < 0.5;
   const isOrphaned = !isShared && fullKind < 0.8;
-  const returnsAt = !isFull && kind < 0.11 ? between(namedDice(seed, 'return'), 5.9, 7.5) * DAY : undefined;
-  const isStill = isFailing || isFull || returnsAt !== undefined;
+  const isLost = kind >= 0.11 && kind < 0.13;
+  const isHopeless = kind >= 0.13 && kind < 0.15;
+  const later = namedDice(seed, 'return');
+  const returnsAt = between(later, 5.9, 7.5) * DAY;
+  const isLastMinute = kind >= 0.08 && kind < 0.11 && chance(later, 0.4);
+  /** When all callers but the first come. */
+  const returnsMs = isLastMinute
+    ? ([7 * DAY - 5 * MINUTE, 7 * DAY] as const)
+    : kind >= 0.08 && kind < 0.11
+      ? ([returnsAt, returnsAt + 30 * MINUTE] as const)
+      : isLost
+        ? ([1.05 * HOUR, 23.5 * HOUR] as const)
+        : isHopeless
+          ? ([3 * HOUR, 60 * HOUR] as const)
+          : undefined;
+  const isStill = isFailing || isFull || returnsMs !== undefined;
   if (isStill) {
     Object.assign(engine, { queueMs: [0, 100], fails: 0, hangs: 0, slots: 4 });
     Object.assign(faults, { rate: 0 });
@@ -289,9 +306,11 @@ export function planOf(
     Object.assign(settings, { queriesPerPartner: pick(draw, [0, 0, 1]), longestQueryMs: 120 * SECOND });
     Object.assign(engine, { fails: 0.85, runMs: chance(draw, 0.4) ? [200, 900] : [2_000, 28_000] });
   }
+  if (isHopeless) Object.assign(engine, { fails: 1, runMs: [200, 2_000] });
+  if (isLost) Object.assign(faults, { startless: { request: 'c0.0', kind: pick(later, DEATHS) } });
   if (isFull) {
     Object.assign(settings, { queriesPerPartner: whole(draw, 1, 2), longestQueryMs: 120 * SECOND });
-    Object.assign(faults, { rate: 0.006, only: ['dies before a call', 'dies after a call'] });
+    Object.assign(faults, { rate: 0.006, only: DEATHS });
     // Two clients with the same rows share their queries, and each has a slot of its own. The first request of one dies
     // when it has taken its slot; requests of the other take its attempt over.
     if (isShared) {
@@ -312,7 +331,7 @@ export function planOf(
   }
   const isShort =
     !isUnstoppable &&
-    kind >= 0.11 &&
+    kind >= 0.15 &&
     engine.runMs[1] <= 2_000 &&
     engine.queueMs[1] <= 100 &&
     chance(draw, 0.15);
@@ -355,8 +374,7 @@ export function planOf(
   const arrives = (draw: Dice, isFirst: boolean): number => {
     if (isOrphaned) return isFirst ? 0 : between(draw, 2, 60) * SECOND;
     if (isFailing || isFull) return between(draw, 0, 60) * SECOND;
-    if (returnsAt !== undefined)
-      return isFirst ? between(draw, 0, 5) * SECOND : returnsAt + between(draw, 0, 30) * MINUTE;
+    if (returnsMs) return isFirst ? between(draw, 0, 5) * SECOND : between(draw, ...returnsMs);
     if (isRestless && isFirst) return 0;
     // Some callers come when listings are nearly too old to be kept, or just are.
     if (isKept && !isFirst && chance(draw, 0.5)) return between(draw, 20, 60) * SECOND;
@@ -395,15 +413,13 @@ export function planOf(
     callers: actors('c', pick(draw, [1, 2, 2, 3, 3, 4, 5, 6]), (draw, id) => ({
       id,
       partner: partnerOf(draw, id),
-      days:
-        isMoved || (isFailing && settings.queriesPerPartner === 0) || returnsAt !== undefined
-          ? days
-          : window(draw, id),
+      days: isMoved || (isFailing && settings.queriesPerPartner === 0) || returnsMs ? days : window(draw, id),
       atMs: isShared && id === 'c0' ? between(draw, 0, 5) * SECOND : arrives(draw, id === 'c0'),
       acceptsGzip: chance(draw, 0.5),
       ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
-      ...(isOrphaned && id === 'c0' && { leavesAfterMs: 0 }),
-      downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
+      ...((isOrphaned || isLost) && id === 'c0' && { leavesAfterMs: 0 }),
+      ...(isHopeless && { leavesAfterMs: between(draw, 40, 100) * SECOND }),
+      downloadsAfterMs: chance(draw, isLastMinute ? 0.5 : 0.1) ? between(draw, 1, 290) * SECOND : 50,
     })),
     outages: actors('s', isUnstoppable ? 1 : outageCount, (draw, id) => ({
       id,

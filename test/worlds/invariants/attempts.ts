@@ -1,6 +1,7 @@
 /**
  * Rules: an attempt that may have been started keeps its token, because Athena gives the same execution for the same
- * token. One that is under way is followed to its end. Who creates an attempt leads it, and no lease outlives its request.
+ * token, but not for hours: Athena then gives an execution of that time. One that is under way is followed to its end.
+ * Who creates an attempt leads it, and no lease outlives its request.
  */
 import type { Parts } from '../parts.ts';
 import { judge } from './judge.ts';
@@ -10,6 +11,9 @@ import { judge } from './judge.ts';
  * because the ages of objects in S3 are wrong by up to a second.
  */
 const MAY_RUN_MS = 3_600_000 - 1_000;
+
+/** A request may have read an attempt this long before it takes the attempt over. */
+const TAKEN_OVER_MS = 60_000;
 
 /** A report is given for this long. A day later, its files and its record are removed. */
 const KEPT_MS = 6 * 86_400_000 - 1_000;
@@ -44,6 +48,10 @@ export function attemptsRule({ world, s3, athena }: Parts): void {
     const mayRunMs = was?.state === 'under-way' ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
     const findings = {
       'lease-of-another-length': (isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS,
+      'old-token-used':
+        was?.state === 'starting'
+          ? attempt === was.attempt && at - was.beganAt > MAY_RUN_MS + TAKEN_OVER_MS
+          : undefined,
       'attempt-dropped': was && !isForeign && attempt !== was.attempt && at - was.beganAt < mayRunMs,
     };
     judge(world, findings, () => `${key}: after ${was?.attempt} comes ${attempt}, leased for ${leaseMs} ms`);

@@ -99,7 +99,10 @@ const isWornOut = ({ queries }: Parts['athena'], { isGone, forgottenAt, ...query
       number <= query.number && asked.days === query.asked.days && companies === query.companies,
   ).length >= MOST_QUERIES;
 
-/** Whether the engine called the failure retryable, and no earlier query for the same rows had failed. */
+/** Callers of queries that follow each other wait for less than this. */
+const LONGEST_WAIT_MS = 7_200_000;
+
+/** Whether the engine called the failure retryable, and no query for the same rows had failed shortly before. */
 const isFirstFailure = ({ queries }: Parts['athena'], query: EngineQuery): boolean =>
   query.isRetryable === true &&
   ![...queries.values()].some(
@@ -108,5 +111,6 @@ const isFirstFailure = ({ queries }: Parts['athena'], query: EngineQuery): boole
       each.asked.days === query.asked.days &&
       each.companies === query.companies &&
       each.submittedAt < query.submittedAt &&
+      query.submittedAt - (each.endedAt ?? 0) < LONGEST_WAIT_MS &&
       each.cause !== undefined,
   );

@@ -104,6 +104,7 @@ const EXCUSES = {
   'slot-forgets-its-age': BESIDE,
   'stopped-early': [],
   'attempt-dropped': [],
+  'old-token-used': [],
   'lease-of-another-length': [],
   // Metrics and log.
   'other-duration': [],
