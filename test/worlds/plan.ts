@@ -44,7 +44,7 @@ export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'a
 interface OutagePlan {
   readonly id: string;
   /** The service, or its operation, that refuses calls. The names of the calls begin with this text. */
-  readonly service: 'S3' | 'Athena' | 'Athena StopQueryExecution' | 'Athena GetQueryExecution';
+  readonly service: 'S3' | 'S3 PutObject' | 'Athena' | `Athena ${'Start' | 'Get' | 'Stop'}QueryExecution`;
   /** Whether the calls are refused because the service's role lacks the right. Otherwise they are throttled. */
   readonly isDenied?: boolean;
   /** Only calls of requests whose id begins with this text are refused. */
@@ -440,7 +440,10 @@ export function planOf(
             }
           : {
               ...(!isMixed && chance(namedDice(seed, 'denied'), 0.2)
-                ? { service: 'Athena GetQueryExecution', isDenied: true }
+                ? {
+                    service: pick(draw, ['Athena GetQueryExecution', 'Athena StartQueryExecution']),
+                    isDenied: true,
+                  }
                 : { service: pick(draw, ['S3', 'S3', 'Athena']) }),
               // In some worlds, S3 throttles one prefix only.
               prefix: pick(namedDice(seed, 'prefix'), [

@@ -102,6 +102,7 @@ const EXCUSES = {
   'two-slots-of-a-job': BESIDE,
   'slot-changes-its-id': BESIDE,
   'slot-forgets-its-age': BESIDE,
+  'asked-at-once': BESIDE,
   'stopped-early': [],
   'attempt-dropped': [],
   'old-token-used': [],
