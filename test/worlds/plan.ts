@@ -48,7 +48,7 @@ interface OutagePlan {
   /** Whether the calls are refused because the service's role lacks the right. Otherwise they are throttled. */
   readonly isDenied?: boolean;
   /** Only calls of requests whose id begins with this text are refused. */
-  readonly of?: 'abandon:';
+  readonly of?: 'abandon:' | 'publish:';
   /** Only calls for keys with this prefix are refused, because S3 throttles by prefix. */
   readonly prefix: string;
   readonly atMs: number;
@@ -221,7 +221,10 @@ export function planOf(
   // A publication that keeps failing is given up after some minutes. In some worlds, S3 at first refuses to store the
   // object that says so.
   const isGivenUp = engine.junk > 0 && Number.isFinite(settings.largeFromDays) && chance(draw, 0.4);
-  const outageCount = isGivenUp || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
+  // In other worlds, S3 refuses to store the second file of a large report.
+  const isHalf =
+    !isCalm && !isGivenUp && Number.isFinite(settings.largeFromDays) && chance(namedDice(seed, 'half'), 0.3);
+  const outageCount = isGivenUp || isHalf || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
   // Some worlds have one slot for many callers, and second attempts that run for a long time.
   if (chance(draw, 0.04)) {
     Object.assign(settings, { queriesPerPartner: 1, longestQueryMs: 120 * SECOND });
@@ -281,7 +284,9 @@ export function planOf(
   const isFull = !isFailing && kind < 0.08;
   const fullKind = isFull && days.length > 1 ? namedDice(seed, 'shared rows')() : 1;
   const isShared = fullKind < 0.5;
-  const isOrphaned = !isShared && fullKind < 0.8;
+  const isForsaken = fullKind < 0.3;
+  const isOrphaned = !isShared && fullKind < 0.75;
+  const isCrowded = isFull && !isShared && !isOrphaned && chance(namedDice(seed, 'crowded'), 0.6);
   const isLost = kind >= 0.11 && kind < 0.13;
   const isHopeless = kind >= 0.13 && kind < 0.15;
   const later = namedDice(seed, 'return');
@@ -304,7 +309,8 @@ export function planOf(
   }
   if (isFailing) {
     Object.assign(settings, { queriesPerPartner: pick(draw, [0, 0, 1]), longestQueryMs: 120 * SECOND });
-    Object.assign(engine, { fails: 0.85, runMs: chance(draw, 0.4) ? [200, 900] : [2_000, 28_000] });
+    const isQuick = chance(draw, 0.4) && settings.queriesPerPartner === 0;
+    Object.assign(engine, { fails: 0.85, runMs: isQuick ? [200, 900] : [2_000, 28_000] });
   }
   if (isHopeless) Object.assign(engine, { fails: 1, runMs: [200, 2_000] });
   if (isLost) Object.assign(faults, { startless: { request: 'c0.0', kind: pick(later, DEATHS) } });
@@ -312,12 +318,15 @@ export function planOf(
     Object.assign(settings, { queriesPerPartner: whole(draw, 1, 2), longestQueryMs: 120 * SECOND });
     Object.assign(faults, { rate: 0.006, only: DEATHS });
     // Two clients with the same rows share their queries, and each has a slot of its own. The first request of one dies
-    // when it has taken its slot; requests of the other take its attempt over.
+    // when it has taken its slot; requests of the other take its attempt over. Or its caller goes away and its query fails:
+    // the other runs it again when it has a slot.
     if (isShared) {
       Object.assign(partners, { p1: [1, 2], p2: [1, 2] });
       Object.assign(settings, { queriesPerPartner: 1 });
       Object.assign(engine, { runMs: [20_000, 50_000] });
-      Object.assign(faults, { rate: 0, startless: { request: 'c0.0', kind: 'dies before a call' } });
+      if (isForsaken) Object.assign(engine, { runMs: [8_000, 40_000], fails: 0.9 });
+      const startless = { request: 'c0.0', kind: 'dies before a call' } as const;
+      Object.assign(faults, { rate: 0, ...(!isForsaken && { startless }) });
     }
     // A client's only slot is that of a long query, whose caller goes away: its request died when it started the query.
     // The client's other callers want other reports.
@@ -326,8 +335,8 @@ export function planOf(
       Object.assign(engine, { runMs: [40_000, 90_000] });
       Object.assign(faults, { rate: 0, startless: { request: 'c0.0', kind: 'dies after a call' } });
     }
-    // With two slots, queries of different lengths meet.
-    if (fullKind === 1 && settings.queriesPerPartner === 2) Object.assign(engine, { runMs: [500, 50_000] });
+    // Queries of different lengths meet, and a partner that waits for a slot gets other companies.
+    if (isCrowded) Object.assign(engine, { runMs: [500, 50_000] });
   }
   const isShort =
     !isUnstoppable &&
@@ -373,7 +382,7 @@ export function planOf(
       .map((id) => make(namedDice(seed, `actor ${id}`), id));
   const arrives = (draw: Dice, isFirst: boolean): number => {
     if (isOrphaned) return isFirst ? 0 : between(draw, 2, 60) * SECOND;
-    if (isFailing || isFull) return between(draw, 0, 60) * SECOND;
+    if (isFailing || isFull) return between(draw, 0, isCrowded || isForsaken ? 20 : 60) * SECOND;
     if (returnsMs) return isFirst ? between(draw, 0, 5) * SECOND : between(draw, ...returnsMs);
     if (isRestless && isFirst) return 0;
     // Some callers come when listings are nearly too old to be kept, or just are.
@@ -397,10 +406,23 @@ export function planOf(
     if (isMoved) return pick(draw, ['p1', 'p2']);
     return isFull || chance(draw, 0.7) ? 'p1' : pick(draw, names);
   };
+  const isChanged = isMoved || isCrowded || isForsaken;
+  const changesAt = (draw: Dice) => between(draw, 4, 30) * SECOND * (isForsaken ? 6 : 1);
   const writerCount = () => {
     if (isStill) return 0;
     return isLeft || isRestless || isKept ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]);
   };
+  const callers = actors('c', isForsaken ? 4 : pick(draw, [1, 2, 2, 3, 3, 4, 5, 6]), (draw, id) => ({
+    id,
+    partner: partnerOf(draw, id),
+    days: isMoved || (isFailing && settings.queriesPerPartner === 0) || returnsMs ? days : window(draw, id),
+    atMs: isShared && id === 'c0' ? between(draw, 0, 5) * SECOND : arrives(draw, id === 'c0'),
+    acceptsGzip: chance(draw, 0.5),
+    ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
+    ...((isForsaken || isOrphaned || isLost) && id === 'c0' && { leavesAfterMs: 0 }),
+    ...(isHopeless && { leavesAfterMs: between(draw, 40, 100) * SECOND }),
+    downloadsAfterMs: chance(draw, isLastMinute ? 0.5 : 0.1) ? between(draw, 1, 290) * SECOND : 50,
+  }));
   return {
     isMixed,
     partners,
@@ -410,17 +432,7 @@ export function planOf(
     clocks,
     days,
     filesADay: whole(draw, 1, 2),
-    callers: actors('c', pick(draw, [1, 2, 2, 3, 3, 4, 5, 6]), (draw, id) => ({
-      id,
-      partner: partnerOf(draw, id),
-      days: isMoved || (isFailing && settings.queriesPerPartner === 0) || returnsMs ? days : window(draw, id),
-      atMs: isShared && id === 'c0' ? between(draw, 0, 5) * SECOND : arrives(draw, id === 'c0'),
-      acceptsGzip: chance(draw, 0.5),
-      ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
-      ...((isOrphaned || isLost) && id === 'c0' && { leavesAfterMs: 0 }),
-      ...(isHopeless && { leavesAfterMs: between(draw, 40, 100) * SECOND }),
-      downloadsAfterMs: chance(draw, isLastMinute ? 0.5 : 0.1) ? between(draw, 1, 290) * SECOND : 50,
-    })),
+    callers,
     outages: actors('s', isUnstoppable ? 1 : outageCount, (draw, id) => ({
       id,
       ...(isUnstoppable
@@ -438,25 +450,34 @@ export function planOf(
               atMs: 0,
               lastsMs: between(draw, 200, 400) * SECOND,
             }
-          : {
-              ...(!isMixed && chance(namedDice(seed, 'denied'), 0.2)
-                ? {
-                    service: pick(draw, ['Athena GetQueryExecution', 'Athena StartQueryExecution']),
-                    isDenied: true,
-                  }
-                : { service: pick(draw, ['S3', 'S3', 'Athena']) }),
-              // In some worlds, S3 throttles one prefix only.
-              prefix: pick(namedDice(seed, 'prefix'), [
-                '',
-                '',
-                'waiting/',
-                'partners/',
-                'publisher_events/',
-                'jobs/',
-              ]),
-              atMs: when(draw),
-              lastsMs: between(draw, 3, 45) * SECOND,
-            }),
+          : isHalf
+            ? {
+                service: 'S3 PutObject',
+                isDenied: true,
+                of: 'publish:',
+                prefix: 'reports/',
+                atMs: (callers[0]?.atMs ?? 0) + between(draw, 5, 90) * SECOND,
+                lastsMs: 600 * SECOND,
+              }
+            : {
+                ...(!isMixed && chance(namedDice(seed, 'denied'), 0.2)
+                  ? {
+                      service: pick(draw, ['Athena GetQueryExecution', 'Athena StartQueryExecution']),
+                      isDenied: true,
+                    }
+                  : { service: pick(draw, ['S3', 'S3', 'Athena']) }),
+                // In some worlds, S3 throttles one prefix only.
+                prefix: pick(namedDice(seed, 'prefix'), [
+                  '',
+                  '',
+                  'waiting/',
+                  'partners/',
+                  'publisher_events/',
+                  'jobs/',
+                ]),
+                atMs: when(draw),
+                lastsMs: between(draw, 3, 45) * SECOND,
+              }),
     })),
     writers: actors('w', writerCount(), (draw, id) => {
       const { kind, stepMs, atMs } = writes(draw, id);
@@ -470,10 +491,10 @@ export function planOf(
         stepMs: stepMs * (0.5 + draw()),
       };
     }),
-    operator: actors('o', isMoved ? 1 : isStill ? 0 : pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
+    operator: actors('o', isChanged ? 1 : isStill ? 0 : pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
       id,
-      ...(isMoved
-        ? { kind: 'changes companies', partner: 'p1', companies: [3], atMs: between(draw, 4, 30) * SECOND }
+      ...(isChanged
+        ? { kind: 'changes companies', partner: 'p1', companies: [3], atMs: changesAt(draw) }
         : {
             kind: pick(draw, OPERATOR_KINDS),
             partner: pick(draw, names),

@@ -1,7 +1,7 @@
 /**
  * Rules: an attempt that may have been started keeps its token, because Athena gives the same execution for the same
  * token, but not for hours: Athena then gives an execution of that time. One that is under way is followed to its end.
- * Who creates an attempt leads it, and no lease outlives its request.
+ * Who creates an attempt leads it, and no lease outlives its request. A report that is there stays.
  */
 import type { Parts } from '../parts.ts';
 import { judge } from './judge.ts';
@@ -52,6 +52,7 @@ export function attemptsRule({ world, s3, athena }: Parts): void {
         was?.state === 'starting'
           ? attempt === was.attempt && at - was.beganAt > MAY_RUN_MS + TAKEN_OVER_MS
           : undefined,
+      'report-taken-back': was?.state === 'done' ? attempt === was.attempt && state === 'failed' : undefined,
       'attempt-dropped': was && !isForeign && attempt !== was.attempt && at - was.beganAt < mayRunMs,
     };
     judge(world, findings, () => `${key}: after ${was?.attempt} comes ${attempt}, leased for ${leaseMs} ms`);

@@ -6,7 +6,7 @@ import { slotsKey } from '../../../lib/results/keys.ts';
 import type { AnsweredRequest, Download } from '../caller.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
-import { clientOf } from '../modelled-register.ts';
+import { clientOf, storedCompanies } from '../modelled-register.ts';
 import { type Parts, type Pull, stateOf } from '../parts.ts';
 import { BEGINNING, type World } from '../world.ts';
 import type { Findings } from './judge.ts';
@@ -141,7 +141,7 @@ const LOST_SLOT_MS = 100_000;
 
 /** What an answer shows that leads its caller to another hop. Some clients follow few redirects. */
 export function waitingFindings(parts: Parts, request: AnsweredRequest): Findings {
-  const { answer, startedAt, answeredAt, hop } = request;
+  const { answer, startedAt, answeredAt, hop, pull } = request;
   const [, ticket] = /downloads\/([^/]+)\//.exec(answer.headers['Location'] ?? '') ?? [];
   const { id, machine, faults } = answer.invocation;
   if (ticket === undefined || machine.isOfReleaseBefore) return {};
@@ -149,9 +149,16 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
   const hasMet = happened.some((each) => each.startsWith(`conditional writes meet ${id}/`));
   const pauseMs = faults.length > 0 || hasMet ? LONGEST_PAUSE_MS : 0;
   const { document } = parts.s3.objects.get(`waiting/${ticket}.json`) ?? {};
-  const { progress } = (document ?? {}) as { readonly progress?: { readonly waitsFor: string } };
+  const { progress, companies } = (document ?? {}) as {
+    readonly progress?: { readonly waitsFor: string };
+    readonly companies?: unknown;
+  };
   const isForSlot = progress?.waitsFor === 'slot' && faults.length === 0;
+  const isOfEntry = entriesOf(parts, { ...pull, startedAt }, answeredAt).some(
+    ({ entry }) => entry && String(companies) === String(storedCompanies(entry)),
+  );
   return {
+    'ticket-of-other-companies': document && faults.length === 0 && !hasMet ? !isOfEntry : undefined,
     'led-on-early': answeredAt - startedAt < (hop === 0 ? FIRST_WAIT_MS : HOP_WAIT_MS) - pauseMs,
     'free-slot-not-taken': isForSlot ? isSlotFree(parts, request, FREE_SLOT_MS) : undefined,
     'lost-slot-not-taken': isForSlot ? isSlotFree(parts, request, LOST_SLOT_MS) : undefined,

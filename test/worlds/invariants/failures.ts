@@ -81,7 +81,7 @@ function queryFindings(parts: Parts, query: EngineQuery | undefined): Findings {
   if (isHole) world.count('named hole: a query failed by a file that came and went unmarked');
   return {
     'failed-without-cause': cause === undefined || cause === 'scan limit',
-    'not-tried-again': query && cause === 'engine' ? isFirstFailure(athena, query) : undefined,
+    'not-tried-again': query && cause === 'engine' ? isFirstFailure(parts, query) : undefined,
     // Release 1.0.0 does not say in the record that a query is stopped.
     'stopped-query-is-500': [query?.stoppedBy, ...(query?.recordedBy ?? [])].some(isOfBefore)
       ? undefined
@@ -102,15 +102,21 @@ const isWornOut = ({ queries }: Parts['athena'], { isGone, forgottenAt, ...query
 /** Callers of queries that follow each other wait for less than this. */
 const LONGEST_WAIT_MS = 7_200_000;
 
-/** Whether the engine called the failure retryable, and no query for the same rows had failed shortly before. */
-const isFirstFailure = ({ queries }: Parts['athena'], query: EngineQuery): boolean =>
+/**
+ * Whether the engine called the failure retryable, and no query for the same rows had failed shortly before, or was left
+ * by everybody and seen to fail only then.
+ */
+const isFirstFailure = ({ athena, world }: Parts, query: EngineQuery): boolean =>
   query.isRetryable === true &&
-  ![...queries.values()].some(
+  ![...athena.queries.values()].some(
     (each) =>
       each !== query &&
       each.asked.days === query.asked.days &&
       each.companies === query.companies &&
       each.submittedAt < query.submittedAt &&
-      query.submittedAt - (each.endedAt ?? 0) < LONGEST_WAIT_MS &&
+      (world.plan.isMixed ||
+        [each.endedAt ?? 0, ...each.toldEndTo.map(({ at }) => at)].some(
+          (at) => query.submittedAt - at < LONGEST_WAIT_MS,
+        )) &&
       each.cause !== undefined,
   );

@@ -19,20 +19,23 @@ const fileNameOf = (days: readonly string[]): string => {
   return `publisherperformance_${days[0]}T000000Z_${end}T000000Z.csv`.replaceAll('-', '');
 };
 
-export function checkFile(parts: Parts, { key, text, metadata, found, by }: FileWrite): void {
+export function checkFile(parts: Parts, { key, text, file, found, by }: FileWrite): void {
   const { world, athena } = parts;
   const query = athena.queries.get(executionOf(key) ?? '');
   const isOfResult = query?.clicks !== undefined && !query.isJunk && query.state === 'SUCCEEDED';
   const words = () => `${by.id} writes ${key}: ${JSON.stringify(text)}`;
   judge(world, { 'file-of-nothing': !isOfResult }, words);
   if (!isOfResult) return;
-  const version = metadata['data-version'];
+  const version = file.metadata['data-version'];
   if (version !== undefined && isNamedHole(parts, query))
     world.count('named hole: a file came and went unmarked');
   const findings = {
     'file-would-change': found && found.text !== text,
     'file-is-not-its-result': text !== reportCsv(query.clicks ?? new Map()),
-    'other-file-name': KEY.exec(key)?.[2] !== fileNameOf(query.asked.days),
+    'other-file-name': [KEY.exec(key)?.[2], file.fileName].some(
+      (name) => name !== fileNameOf(query.asked.days),
+    ),
+    'other-encoding': key.endsWith('.gz') !== (file.encoding === 'gzip'),
     ...(version !== undefined && versionFindings(parts, query, version)),
   };
   judge(world, findings, words);

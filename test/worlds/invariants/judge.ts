@@ -41,6 +41,7 @@ const EXCUSES = {
   'lease-kept': [],
   'not-stopped': [],
   'led-on-early': [],
+  'ticket-of-other-companies': [],
   'shared-without-listing': [...BESIDE, 'outage of S3'],
   'data-changes-without-end': [...BESIDE, 'outage of S3'],
   'stood-still': CALM,
@@ -92,6 +93,7 @@ const EXCUSES = {
   // Files and publications.
   'file-would-change': [],
   'other-file-name': [],
+  'other-encoding': [],
   'publication-failed-without-cause': [],
   // Queries.
   'started-without-table': ['unlisted lake'],
@@ -106,6 +108,7 @@ const EXCUSES = {
   'stopped-early': [],
   'attempt-dropped': [],
   'old-token-used': [],
+  'report-taken-back': [],
   'lease-of-another-length': [],
   // Metrics and log.
   'other-duration': [],

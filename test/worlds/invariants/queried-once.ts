@@ -77,7 +77,10 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     const isStarter = ({ caller, startedAt }: Pull) =>
       caller.id === callerOf(first) && startedAt <= first.submittedAt;
     const since = first.endedAt - COARSE_MS;
-    const hasNewCaller = pulls.some((pull) => pull.startedAt >= since && !isStarter(pull));
+    const hasNewCaller = pulls.some(
+      (pull) =>
+        pull.startedAt >= since && !isStarter(pull) && pull.caller.days.join() === started.asked.days.join(),
+    );
     // A caller that waits may have listed the lake long before, and starts over if its query fails and files changed.
     const listedAt = Math.min(...pulls.map(({ startedAt }) => startedAt)) - LISTED_BEFORE_MS;
     const from = Math.max(listedAt, BEGINNING + 1);
