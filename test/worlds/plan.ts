@@ -153,6 +153,10 @@ const REWRITE_MS = 800;
 
 const DEATHS = ['dies before a call', 'dies after a call'] as const satisfies readonly FaultKind[];
 
+const DENIABLE = ['Athena GetQueryExecution', 'Athena StartQueryExecution'] as const;
+/** In some worlds, S3 throttles one prefix only. */
+const PREFIXES = ['', '', 'waiting/', 'partners/', 'publisher_events/', 'jobs/'] as const;
+
 const SKEW = 'clocks differ';
 const WRONG_CLOCK = 'a clock is hours off';
 const SET_CLOCK = 'a clock is set while its machine lives';
@@ -287,21 +291,18 @@ export function planOf(
   const isForsaken = fullKind < 0.3;
   const isOrphaned = !isShared && fullKind < 0.75;
   const isCrowded = isFull && !isShared && !isOrphaned && chance(namedDice(seed, 'crowded'), 0.6);
-  const isLost = kind >= 0.11 && kind < 0.13;
-  const isHopeless = kind >= 0.13 && kind < 0.15;
   const later = namedDice(seed, 'return');
   const returnsAt = between(later, 5.9, 7.5) * DAY;
-  const isLastMinute = kind >= 0.08 && kind < 0.11 && chance(later, 0.4);
-  /** When all callers but the first come. */
-  const returnsMs = isLastMinute
-    ? ([7 * DAY - 5 * MINUTE, 7 * DAY] as const)
-    : kind >= 0.08 && kind < 0.11
-      ? ([returnsAt, returnsAt + 30 * MINUTE] as const)
-      : isLost
-        ? ([1.05 * HOUR, 23.5 * HOUR] as const)
-        : isHopeless
-          ? ([3 * HOUR, 60 * HOUR] as const)
-          : undefined;
+  /** Below which kind, and when, all callers but the first come. */
+  const returns = [
+    { below: 0.1, ms: [returnsAt, returnsAt + 30 * MINUTE] },
+    { below: 0.11, ms: [7 * DAY - 5 * MINUTE, 7 * DAY] },
+    { below: 0.13, ms: [1.05 * HOUR, 23.5 * HOUR] },
+    { below: 0.15, ms: [3 * HOUR, 60 * HOUR] },
+  ] as const;
+  const returning = kind < 0.08 ? -1 : returns.findIndex(({ below }) => kind < below);
+  const returnsMs = returns[returning]?.ms;
+  const [isLastMinute, isLost, isHopeless] = [1, 2, 3].map((each) => each === returning);
   const isStill = isFailing || isFull || returnsMs !== undefined;
   if (isStill) {
     Object.assign(engine, { queueMs: [0, 100], fails: 0, hangs: 0, slots: 4 });
@@ -437,7 +438,7 @@ export function planOf(
       id,
       ...(isUnstoppable
         ? {
-            service: 'Athena StopQueryExecution' as const,
+            service: 'Athena StopQueryExecution',
             prefix: '',
             atMs: 0,
             lastsMs: between(draw, 5, 30) * SECOND,
@@ -461,20 +462,9 @@ export function planOf(
               }
             : {
                 ...(!isMixed && chance(namedDice(seed, 'denied'), 0.2)
-                  ? {
-                      service: pick(draw, ['Athena GetQueryExecution', 'Athena StartQueryExecution']),
-                      isDenied: true,
-                    }
+                  ? { service: pick(draw, DENIABLE), isDenied: true }
                   : { service: pick(draw, ['S3', 'S3', 'Athena']) }),
-                // In some worlds, S3 throttles one prefix only.
-                prefix: pick(namedDice(seed, 'prefix'), [
-                  '',
-                  '',
-                  'waiting/',
-                  'partners/',
-                  'publisher_events/',
-                  'jobs/',
-                ]),
+                prefix: pick(namedDice(seed, 'prefix'), PREFIXES),
                 atMs: when(draw),
                 lastsMs: between(draw, 3, 45) * SECOND,
               }),

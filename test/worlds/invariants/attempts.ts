@@ -12,9 +12,6 @@ import { judge } from './judge.ts';
  */
 const MAY_RUN_MS = 3_600_000 - 1_000;
 
-/** A request may have read an attempt this long before it takes the attempt over. */
-const TAKEN_OVER_MS = 60_000;
-
 /** A report is given for this long. A day later, its files and its record are removed. */
 const KEPT_MS = 6 * 86_400_000 - 1_000;
 
@@ -50,7 +47,7 @@ export function attemptsRule({ world, s3, athena }: Parts): void {
       'lease-of-another-length': (isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS,
       'old-token-used':
         was?.state === 'starting'
-          ? attempt === was.attempt && at - was.beganAt > MAY_RUN_MS + TAKEN_OVER_MS
+          ? attempt === was.attempt && at - was.beganAt > MAY_RUN_MS + 2 * LONGEST_LEASE_MS
           : undefined,
       'report-taken-back': was?.state === 'done' ? attempt === was.attempt && state === 'failed' : undefined,
       'attempt-dropped': was && !isForeign && attempt !== was.attempt && at - was.beganAt < mayRunMs,

@@ -150,8 +150,8 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
   const pauseMs = faults.length > 0 || hasMet ? LONGEST_PAUSE_MS : 0;
   const { document } = parts.s3.objects.get(`waiting/${ticket}.json`) ?? {};
   const { progress, companies } = (document ?? {}) as {
-    readonly progress?: { readonly waitsFor: string };
-    readonly companies?: unknown;
+    progress?: { waitsFor: string };
+    companies?: unknown;
   };
   const isForSlot = progress?.waitsFor === 'slot' && faults.length === 0;
   const isOfEntry = entriesOf(parts, { ...pull, startedAt }, answeredAt).some(

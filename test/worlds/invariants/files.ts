@@ -3,6 +3,7 @@
  * publication fails only if its result is not the engine's CSV, or if its result or its request is gone.
  */
 import { reportCsv } from '../modelled-athena.ts';
+import { dayAfter } from '../modelled-lake.ts';
 import type { Parts } from '../parts.ts';
 import type { FileWrite } from '../s3-client.ts';
 import { judge } from './judge.ts';
@@ -12,12 +13,8 @@ const KEY = /^reports\/([^/]+)\/([^/]+\.csv)(\.gz)?$/;
 
 export const executionOf = (key: string): string | undefined => KEY.exec(key)?.[1];
 
-const DAY_MS = 86_400_000;
-
-const fileNameOf = (days: readonly string[]): string => {
-  const end = new Date(Date.parse(days.at(-1) as string) + DAY_MS).toISOString().slice(0, 10);
-  return `publisherperformance_${days[0]}T000000Z_${end}T000000Z.csv`.replaceAll('-', '');
-};
+const fileNameOf = (days: readonly string[]): string =>
+  `publisherperformance_${days[0]}T000000Z_${dayAfter(days)}T000000Z.csv`.replaceAll('-', '');
 
 export function checkFile(parts: Parts, { key, text, file, found, by }: FileWrite): void {
   const { world, athena } = parts;

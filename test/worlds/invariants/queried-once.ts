@@ -77,9 +77,9 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     const isStarter = ({ caller, startedAt }: Pull) =>
       caller.id === callerOf(first) && startedAt <= first.submittedAt;
     const since = first.endedAt - COARSE_MS;
+    const isOfReport = ({ caller }: Pull) => caller.days.join() === started.asked.days.join();
     const hasNewCaller = pulls.some(
-      (pull) =>
-        pull.startedAt >= since && !isStarter(pull) && pull.caller.days.join() === started.asked.days.join(),
+      (pull) => pull.startedAt >= since && isOfReport(pull) && !isStarter(pull),
     );
     // A caller that waits may have listed the lake long before, and starts over if its query fails and files changed.
     const listedAt = Math.min(...pulls.map(({ startedAt }) => startedAt)) - LISTED_BEFORE_MS;

@@ -6,14 +6,10 @@ import { slotsKey } from '../../../lib/results/keys.ts';
 import { running } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import { clientOf } from '../modelled-register.ts';
-import type { Parts } from '../parts.ts';
+import { type Parts, recordOf, stateOf } from '../parts.ts';
 import { judge } from './judge.ts';
 
-interface Slot {
-  readonly id: string;
-  readonly record: string;
-  readonly heldMs: number;
-}
+type Slot = { readonly id: string; readonly record: string; readonly heldMs: number };
 
 /** The age of a slot may lose this much at one write: a pause between the reading and the write, and whole seconds. */
 const LOST_AGE_MS = 7_000;
@@ -63,24 +59,16 @@ export function slotsRule(parts: Parts): (started: EngineQuery) => void {
         (earlier === query || isPredecessor(earlier, query)) &&
         (earlier.stopAskedAt !== undefined || world.time.now() - earlier.submittedAt >= mostMs),
     );
-  /** Whether a query, of which perhaps no request knows, still has its slot: that of a `starting` attempt. */
-  const isOfStartingAttempt = (query: EngineQuery): boolean =>
-    !world.plan.isMixed &&
-    [...s3.objects].some(([key, { document, lastModified }]) => {
-      if (!key.startsWith('jobs/')) return false;
-      const {
-        state,
-        attempt,
-        slot,
-        leaseMs = 0,
-      } = document as Readonly<Record<string, string>> & {
-        readonly leaseMs?: number;
-      };
-      if (state !== 'starting' || attempt !== query.token) return false;
-      const slotAt = takenAt(slotsKey(clientOf(query.startedBy.partner ?? '')), slot);
-      const now = world.time.now();
-      return slotAt !== undefined && now - slotAt < mostMs && now - lastModified < leaseMs + UNHEARD_MS;
-    });
+  /** Whether a query, of which perhaps no request knows, has the slot of a `starting` attempt. */
+  const isOfStartingAttempt = ({ token, startedBy, number }: EngineQuery): boolean => {
+    const record = recordOf(s3, token, 'attempt');
+    const { slot, leaseMs = 0 } = (record?.document ?? {}) as { slot?: string; leaseMs?: number };
+    const slotAt = takenAt(slotsKey(clientOf(startedBy.partner ?? '')), slot) ?? 0;
+    const now = world.time.now();
+    const isLatest = [...athena.queries.values()].findLast((each) => each.token === token)?.number === number;
+    const isLeft = stateOf(record) === 'starting' && now - (record?.lastModified ?? 0) < leaseMs + UNHEARD_MS;
+    return isLeft && isLatest && now - slotAt < mostMs && !world.plan.isMixed;
+  };
   return (started) => {
     if (most === 0) return;
     const { partner } = started.startedBy;
@@ -89,7 +77,10 @@ export function slotsRule(parts: Parts): (started: EngineQuery) => void {
       if (hasOutlivedItsSlot(query)) return false;
       // Release 1.0.0 can't see that a further attempt goes on in the slot of the one that failed.
       const isFurther = [...athena.queries.values()].some((earlier) => isPredecessor(earlier, query));
-      if (isOfBefore(started) && !isOfBefore(query) && isFurther) return false;
+      const [ofStarted, ofQuery] = [started, query].map(
+        ({ startedBy }) => startedBy.machine.isOfReleaseBefore,
+      );
+      if (ofStarted && !ofQuery && isFurther) return false;
       // If no request has received the answer to the query's start, the query holds its slot for about a minute only.
       if (query.heardOfBy.size === 0 && world.time.now() - query.submittedAt >= UNHEARD_MS) return false;
       // If the function died or one of its calls had a fault, perhaps no request knows that the query was started.
@@ -103,8 +94,6 @@ export function slotsRule(parts: Parts): (started: EngineQuery) => void {
 }
 
 const UNHEARD_MS = 55_000;
-
-const isOfBefore = ({ startedBy }: EngineQuery): boolean => startedBy.machine.isOfReleaseBefore;
 
 const isPredecessor = (earlier: EngineQuery, query: EngineQuery): boolean =>
   earlier.asked.days === query.asked.days &&

@@ -54,10 +54,8 @@ export const stoppedRule =
 
 /** Athena is asked two to four seconds after a query's start at the earliest, unless its caller's time is up. */
 const FIRST_ASK_MS = 1_900;
-/** Who takes an attempt over asks at once if its answer is due soon. */
+/** Who takes an attempt over asks at once if its answer is due, or its caller's time is up, within this time. */
 const DUE_MS = 5_000;
-/** A caller's time is known to the service within this much. */
-const COARSE_MS = 5_000;
 
 /** Called when an invocation learns from Athena that a query is under way. */
 export function noteUnderWay(parts: Parts, query: EngineQuery, by: Invocation, isQueued: boolean): void {
@@ -65,7 +63,7 @@ export function noteUnderWay(parts: Parts, query: EngineQuery, by: Invocation, i
   const now = world.time.now();
   const pull = pulls.findLast(({ caller }) => by.id.startsWith(`${caller.id}.`));
   const leftMs = (pull?.startedAt ?? 0) + CALLER_LIMITS * world.plan.settings.longestQueryMs - now;
-  const hasTime = now - by.startedAt < DUE_MS && leftMs > COARSE_MS;
+  const hasTime = now - by.startedAt < DUE_MS && leftMs > DUE_MS;
   const isAtOnce = hasTime && !query.endedAt && now - query.submittedAt < FIRST_ASK_MS;
   const findings = { 'asked-at-once': query.startedBy === by ? isAtOnce : undefined };
   judge(world, findings, () => `${by.id} asks about ${query.id} after ${now - query.submittedAt} ms`);
