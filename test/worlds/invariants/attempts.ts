@@ -37,20 +37,18 @@ export function attemptsRule({ world, s3, athena }: Parts): void {
       readonly elapsedMs?: number;
     };
     const was = latest.get(key);
+    const at = world.time.now();
+    const [isSame, knownMs] = [attempt === was?.attempt, at - (was?.beganAt ?? at)];
     // If Athena knows the token for another query, a request whose time is up leaves a new token to the next request.
     const isForeign = was !== undefined && athena.tokensOfOthers.has(was.attempt);
-    const isNew = state === 'starting' && attempt !== was?.attempt && !isForeign;
-    const at = world.time.now();
+    const isNew = state === 'starting' && !isSame && !isForeign;
     latest.set(key, { state, attempt, beganAt: at - elapsedMs });
     const mayRunMs = was?.state === 'under-way' ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
     const findings = {
       'lease-of-another-length': (isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS,
-      'old-token-used':
-        was?.state === 'starting'
-          ? attempt === was.attempt && at - was.beganAt > MAY_RUN_MS + 2 * LONGEST_LEASE_MS
-          : undefined,
-      'report-taken-back': was?.state === 'done' ? attempt === was.attempt && state === 'failed' : undefined,
-      'attempt-dropped': was && !isForeign && attempt !== was.attempt && at - was.beganAt < mayRunMs,
+      'old-token-used': was?.state === 'starting' && isSame && knownMs > MAY_RUN_MS + 2 * LONGEST_LEASE_MS,
+      'report-taken-back': was?.state === 'done' && isSame && state === 'failed',
+      'attempt-dropped': was && !isForeign && !isSame && knownMs < mayRunMs,
     };
     judge(world, findings, () => `${key}: after ${was?.attempt} comes ${attempt}, leased for ${leaseMs} ms`);
   });
