@@ -102,10 +102,7 @@ const isWornOut = ({ queries }: Parts['athena'], { isGone, forgottenAt, ...query
 /** Callers of queries that follow each other wait for less than this. */
 const LONGEST_WAIT_MS = 7_200_000;
 
-/**
- * Whether the engine called the failure retryable, and no query for the same rows had failed shortly before, or was left
- * by everybody and seen to fail only then.
- */
+/** Whether it is retryable, and no query for the same rows had failed, or was seen to fail, shortly before. */
 const isFirstFailure = ({ athena, world }: Parts, query: EngineQuery): boolean =>
   query.isRetryable === true &&
   ![...athena.queries.values()].some(

@@ -47,8 +47,7 @@ function documentRules({ world, s3 }: Parts): (key: string, id: string | undefin
 export function slotsRule(parts: Parts): (started: EngineQuery) => void {
   const { world, athena, s3 } = parts;
   const takenAt = documentRules(parts);
-  const most = world.plan.settings.queriesPerPartner;
-  const { longestQueryMs } = world.plan.settings;
+  const { queriesPerPartner: most, longestQueryMs } = world.plan.settings;
   // The time in the queue and the time to run, less what Athena's and S3's whole seconds may hide.
   const mostMs = Math.min(1.9 * longestQueryMs, 2 * longestQueryMs - 2_000);
   // A query holds its slot until it is stopped or its time is over. A second attempt keeps the slot of the first, so it
@@ -87,9 +86,8 @@ export function slotsRule(parts: Parts): (started: EngineQuery) => void {
       const isKnown = !query.startedBy.isDead && query.startedBy.faults.length === 0;
       return isKnown || isOfStartingAttempt(query);
     });
-    const ids = () => counted.map(({ id }) => id).join(', ');
     const findings = { 'too-many-under-way': counted.length > most };
-    judge(world, findings, () => `${partner} has ${ids()} under way, and may have ${most}`);
+    judge(world, findings, () => `${partner} has ${counted.map(({ id }) => id)} under way, not ${most}`);
   };
 }
 
