@@ -9,7 +9,7 @@ import { clientOf } from '../modelled-register.ts';
 import { type Parts, recordOf, stateOf } from '../parts.ts';
 import { judge } from './judge.ts';
 
-type Slot = { readonly id: string; readonly record: string; readonly heldMs: number };
+export type Slot = { readonly id: string; readonly record: string; readonly heldMs: number };
 
 /** The age of a slot may lose this much at one write: a pause between the reading and the write, and whole seconds. */
 const LOST_AGE_MS = 7_000;
