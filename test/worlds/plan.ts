@@ -316,25 +316,23 @@ export function planOf(
   if (isHopeless) Object.assign(engine, { fails: 1, runMs: [200, 2_000] });
   if (isLost) Object.assign(faults, { startless: { request: 'c0.0', kind: pick(later, DEATHS) } });
   if (isFull) {
-    Object.assign(settings, { queriesPerPartner: whole(draw, 1, 2), longestQueryMs: 120 * SECOND });
-    Object.assign(faults, { rate: 0.006, only: DEATHS });
+    const [count, hasOneSlot] = [whole(draw, 1, 2), isShared || isOrphaned];
+    Object.assign(settings, { queriesPerPartner: hasOneSlot ? 1 : count, longestQueryMs: 120 * SECOND });
+    Object.assign(faults, { rate: hasOneSlot ? 0 : 0.006, only: DEATHS });
     // Two clients with the same rows share their queries, and each has a slot of its own. The first request of one dies
     // when it has taken its slot; requests of the other take its attempt over. Or its caller goes away and its query fails:
     // the other runs it again when it has a slot.
     if (isShared) {
       Object.assign(partners, { p1: [1, 2], p2: [1, 2] });
-      Object.assign(settings, { queriesPerPartner: 1 });
       Object.assign(engine, { runMs: [20_000, 50_000] });
       if (isForsaken) Object.assign(engine, { runMs: [8_000, 40_000], fails: 0.9 });
-      const startless = { request: 'c0.0', kind: 'dies before a call' } as const;
-      Object.assign(faults, { rate: 0, ...(!isForsaken && { startless }) });
+      else Object.assign(faults, { startless: { request: 'c0.0', kind: 'dies before a call' } });
     }
     // A client's only slot is that of a long query, whose caller goes away: its request died when it started the query.
     // The client's other callers want other reports.
     if (isOrphaned) {
-      Object.assign(settings, { queriesPerPartner: 1 });
       Object.assign(engine, { runMs: [40_000, 90_000] });
-      Object.assign(faults, { rate: 0, startless: { request: 'c0.0', kind: 'dies after a call' } });
+      Object.assign(faults, { startless: { request: 'c0.0', kind: 'dies after a call' } });
     }
     // Queries of different lengths meet, and a partner that waits for a slot gets other companies.
     if (isCrowded) Object.assign(engine, { runMs: [500, 50_000] });

@@ -99,10 +99,7 @@ const isWornOut = ({ queries }: Parts['athena'], { isGone, forgottenAt, ...query
       number <= query.number && asked.days === query.asked.days && companies === query.companies,
   ).length >= MOST_QUERIES;
 
-/** Callers of queries that follow each other wait for less than this. */
-const LONGEST_WAIT_MS = 7_200_000;
-
-/** Whether it is retryable, and no query for the same rows had failed, or was seen to fail, shortly before. */
+/** Whether it is retryable, and no query for the same rows failed, or was seen to, in the two hours before. */
 const isFirstFailure = ({ athena, world }: Parts, query: EngineQuery): boolean =>
   query.isRetryable === true &&
   ![...athena.queries.values()].some(
@@ -113,7 +110,7 @@ const isFirstFailure = ({ athena, world }: Parts, query: EngineQuery): boolean =
       each.submittedAt < query.submittedAt &&
       (world.plan.isMixed ||
         [each.endedAt ?? 0, ...each.toldEndTo.map(({ at }) => at)].some(
-          (at) => query.submittedAt - at < LONGEST_WAIT_MS,
+          (at) => query.submittedAt - at < 7_200_000,
         )) &&
       each.cause !== undefined,
   );
