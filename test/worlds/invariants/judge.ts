@@ -126,6 +126,7 @@ const EXCUSES = {
   'written-after-the-answer': [],
   'token-reused': [],
   'abandoned-untold': [],
+  'published-without-file': BESIDE,
   'report-not-reached': [],
   'never-ends': [],
 } as const satisfies Readonly<Record<string, readonly Trouble[]>>;

@@ -105,12 +105,11 @@ export function startedInTimeRule({ world, athena, lake, pulls }: Parts): (start
       world.troubles.kinds.has('outage') ||
       hasFailedWrite(world.troubles, pull?.caller.id);
     const lateMs = isHeldUp ? HELD_UP_MS : 2 * COARSE_MS;
-    // A query that failed after the stop is run again, however long the caller has waited.
+    // If that query fails, or if files have changed, another is started, however long the caller has waited.
     const before = queriesFor(athena, started).findLast((each) => each !== started);
     const isAfterStop =
       before?.stopAskedAt !== undefined &&
       before.stoppedBy === startedBy &&
-      // If files have changed, the report is started over, however long the caller has waited.
       statesDuring(lake.states, { from: before.submittedAt, to: submittedAt }).length === 1;
     const limits = isAfterStop ? TOO_LATE_LIMITS : CALLER_LIMITS;
     const mostMs = limits * world.plan.settings.longestQueryMs + lateMs;
