@@ -1,5 +1,6 @@
 import type { StoredObject } from '../s3/memory-s3.ts';
 import type { Answer, Gateway } from './gateway.ts';
+import { dayAfter } from './modelled-lake.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
 import type { Pull } from './parts.ts';
 import type { CallerPlan } from './plan.ts';
@@ -40,13 +41,9 @@ const MOST_REQUESTS = 60;
 const FIRST_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 60_000;
 
-export const reportUrl = (days: readonly string[]): string => {
-  const end = new Date(Date.parse(days.at(-1) as string) + 86_400_000).toISOString().slice(0, 10);
-  return (
-    `/reporting/publisherperformance?requestedFields=Day,Clicks&startInclusive=${days[0]}T00:00:00Z` +
-    `&endExclusive=${end}T00:00:00Z&api-version=1.0`
-  );
-};
+export const reportUrl = (days: readonly string[]): string =>
+  `/reporting/publisherperformance?requestedFields=Day,Clicks&startInclusive=${days[0]}T00:00:00Z` +
+  `&endExclusive=${dayAfter(days)}T00:00:00Z&api-version=1.0`;
 
 /**
  * Pulls a report as `curl -L --retry` does. It follows redirects. After a 5xx, it pauses and starts over. `Retry-After`

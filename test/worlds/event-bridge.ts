@@ -48,7 +48,10 @@ export function eventBridge(
     const isPublished = await invoke('publish', `publish:${id}`, PUBLISH_LIMIT_MS, (machine, context) =>
       service.publish(event, machine, context),
     );
-    if (isPublished) return;
+    const execution = key.slice('publications/'.length, -'.json'.length);
+    const isPlain = (each: string) => each.startsWith(`reports/${execution}/`) && each.endsWith('.csv');
+    if (isPublished)
+      return judge(world, { 'published-without-file': !s3.objects.keys().some(isPlain) }, () => id);
     const isTold = await invoke('abandon', `abandon:${id}`, ABANDON_LIMIT_MS, (machine, context) =>
       service.abandon(
         { requestPayload: event, requestContext: { condition: 'RetriesExhausted' } },
@@ -56,7 +59,6 @@ export function eventBridge(
         context,
       ),
     );
-    const execution = key.slice('publications/'.length, -'.json'.length);
     const isNoted = s3.get(`abandoned/${execution}.json`) !== undefined;
     if (!isTold) return;
     const isUntold = !isNoted && stateOf(recordOf(s3, execution)) === 'publishing';

@@ -52,9 +52,9 @@ export function faultOf(
   const outage = outageOf(world, invocation, operation, key);
   if (outage) return faultOfKind(outage.isDenied ? 'denied' : 'throttled');
   const name = `${invocation.id}/${index} ${operation}`;
-  if (startless === invocation.id && operation === 'Athena StartQueryExecution') {
-    world.troubles.happens('dies before a call', name);
-    return faultOfKind('dies before a call');
+  if (startless?.request === invocation.id && operation === 'Athena StartQueryExecution') {
+    world.troubles.happens(startless.kind, name);
+    return faultOfKind(startless.kind);
   }
   if (which >= rate) return undefined;
   const kinds = only ?? ALL;

@@ -39,6 +39,10 @@ const TABLE_FOLDER = 'publisher_events/';
 export const dayFolder = (day: string): string => `${TABLE_FOLDER}day=${day}/`;
 const MARKER = '_SUCCESS';
 
+/** The day after the last of some days. */
+export const dayAfter = (days: readonly string[]): string =>
+  new Date(Date.parse(days.at(-1) as string) + 86_400_000).toISOString().slice(0, 10);
+
 export interface ModelledLake {
   /** Every state of the lake so far. The latest comes last. */
   readonly states: readonly LakeState[];

@@ -38,15 +38,14 @@ export function modelledRegister(
       const partner = keys.get(key);
       const entry = partner === undefined ? undefined : entryOf(partner);
       if (partner === undefined || !entry) return undefined;
-      const { isActive, companies } = entry;
       return JSON.stringify({
         form: 1,
         client: clientOf(partner),
         name: partner,
-        publisherCompanies: companies === 'every-company' ? companies : companies.map(idOf),
+        publisherCompanies: storedCompanies(entry),
         contact: 'someone@partner.example',
         since: '2026-01-01T00:00:00Z',
-        active: isActive,
+        active: entry.isActive,
       });
     },
     during: (partner, from, to) =>
@@ -55,6 +54,10 @@ export function modelledRegister(
       ),
   };
 }
+
+/** An entry's companies as the register's record and tickets name them. */
+export const storedCompanies = ({ companies }: NonNullable<Entry>) =>
+  companies === 'every-company' ? companies : companies.map(idOf);
 
 /** The companies whose rows an entry gives access to. */
 export const openedBy = (entry: Entry): readonly number[] => {

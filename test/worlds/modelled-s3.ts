@@ -19,7 +19,7 @@ const WAITING = /^(waiting|publications|abandoned|slots)\//;
 
 const keptMs = (key: string): number => (WAITING.test(key) ? WAITING_DAYS : LONG_DAYS) * DAY_MS;
 
-/** S3 removes expired objects up to a day late. */
+/** S3 removes half of the expired objects at once, and the others up to a day late. */
 const LATE_MS = DAY_MS;
 
 export function modelledS3(world: World): ModelledS3 {
@@ -33,7 +33,7 @@ export function modelledS3(world: World): ModelledS3 {
         expire(key, found, expiry() < 0.5 ? expiry() * 60 : expiry() * 300_000);
     },
     onCreated(key, stored) {
-      expire(key, stored, keptMs(key) + LATE_MS * expiry());
+      expire(key, stored, keptMs(key) + (expiry() < 0.5 ? 0 : LATE_MS * expiry()));
       for (const tell of onCreated) tell(key, stored);
     },
   });

@@ -14,11 +14,14 @@ export interface Backends {
   readonly register: ModelledRegister;
 }
 
-/** The job's record that names this execution. */
-export const recordOf = (s3: ModelledS3, executionId: string | undefined): StoredObject | undefined =>
+/** The job's record that names this execution, or an attempt by its token. */
+export const recordOf = (
+  s3: ModelledS3,
+  id: string | undefined,
+  member: 'executionId' | 'attempt' = 'executionId',
+): StoredObject | undefined =>
   [...s3.objects].find(
-    ([key, { document }]) =>
-      key.startsWith('jobs/') && (document as { readonly executionId?: string }).executionId === executionId,
+    ([key, { document }]) => key.startsWith('jobs/') && (document as Record<string, unknown>)[member] === id,
   )?.[1];
 
 export const stateOf = (stored: StoredObject | undefined): string | undefined =>

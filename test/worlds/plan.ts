@@ -44,11 +44,11 @@ export const OPERATOR_KINDS = ['changes companies', 'deactivates', 'removes', 'a
 interface OutagePlan {
   readonly id: string;
   /** The service, or its operation, that refuses calls. The names of the calls begin with this text. */
-  readonly service: 'S3' | 'Athena' | 'Athena StopQueryExecution' | 'Athena GetQueryExecution';
+  readonly service: 'S3' | 'S3 PutObject' | 'Athena' | `Athena ${'Start' | 'Get' | 'Stop'}QueryExecution`;
   /** Whether the calls are refused because the service's role lacks the right. Otherwise they are throttled. */
   readonly isDenied?: boolean;
   /** Only calls of requests whose id begins with this text are refused. */
-  readonly of?: 'abandon:';
+  readonly of?: 'abandon:' | 'publish:';
   /** Only calls for keys with this prefix are refused, because S3 throttles by prefix. */
   readonly prefix: string;
   readonly atMs: number;
@@ -112,8 +112,8 @@ export interface Plan {
   readonly faults: {
     readonly rate: number;
     readonly only: readonly FaultKind[] | undefined;
-    /** The request that dies when it is about to start its query. */
-    readonly startless?: string;
+    /** The request that dies when it starts its query, and whether it dies before the call or after it. */
+    readonly startless?: { readonly request: string; readonly kind: FaultKind };
   };
   readonly clocks: {
     readonly skewMs: number;
@@ -150,6 +150,12 @@ const SOON_BACK = { backAfterMs: [200, 1_500], backQueuedMs: [500, 4_000] } as c
 
 /** The pause between two writes of the writer that rewrites a day for minutes. */
 const REWRITE_MS = 800;
+
+const DEATHS = ['dies before a call', 'dies after a call'] as const satisfies readonly FaultKind[];
+
+const DENIABLE = ['Athena GetQueryExecution', 'Athena StartQueryExecution'] as const;
+/** In some worlds, S3 throttles one prefix only. */
+const PREFIXES = ['', '', 'waiting/', 'partners/', 'publisher_events/', 'jobs/'] as const;
 
 const SKEW = 'clocks differ';
 const WRONG_CLOCK = 'a clock is hours off';
@@ -219,7 +225,10 @@ export function planOf(
   // A publication that keeps failing is given up after some minutes. In some worlds, S3 at first refuses to store the
   // object that says so.
   const isGivenUp = engine.junk > 0 && Number.isFinite(settings.largeFromDays) && chance(draw, 0.4);
-  const outageCount = isGivenUp || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
+  // In other worlds, S3 refuses to store the second file of a large report.
+  const isHalf =
+    !isCalm && !isGivenUp && Number.isFinite(settings.largeFromDays) && chance(namedDice(seed, 'half'), 0.3);
+  const outageCount = isGivenUp || isHalf || (!isCalm && chance(draw, 0.06)) ? 1 : 0;
   // Some worlds have one slot for many callers, and second attempts that run for a long time.
   if (chance(draw, 0.04)) {
     Object.assign(settings, { queriesPerPartner: 1, longestQueryMs: 120 * SECOND });
@@ -271,37 +280,66 @@ export function planOf(
     Object.assign(engine, SOON_BACK);
   }
   // In some worlds, nearly all queries fail, some callers come while they fail, and nothing else goes wrong. In others,
-  // callers with few slots meet functions that die. In others, callers come again when the first report's files go.
+  // callers with few slots meet functions that die. In others, callers come again when the first report's files go, or
+  // hours after the first request died as it started its query, or hours after one whose queries all failed.
   const isOther = isLeft || isRestless || isKept || isMoved || isUnstoppable;
   const kind = isOther ? 1 : namedDice(seed, 'more kinds')();
   const isFailing = kind < 0.04;
   const isFull = !isFailing && kind < 0.08;
-  const isShared = isFull && days.length > 1 && chance(namedDice(seed, 'shared rows'), 0.6);
-  const returnsAt = !isFull && kind < 0.11 ? between(namedDice(seed, 'return'), 5.9, 7.5) * DAY : undefined;
-  const isStill = isFailing || isFull || returnsAt !== undefined;
+  const fullKind = isFull && days.length > 1 ? namedDice(seed, 'shared rows')() : 1;
+  const isShared = fullKind < 0.5;
+  const isForsaken = fullKind < 0.3;
+  const isOrphaned = !isShared && fullKind < 0.75;
+  const isCrowded = isFull && !isShared && !isOrphaned && chance(namedDice(seed, 'crowded'), 0.6);
+  const later = namedDice(seed, 'return');
+  const returnsAt = between(later, 5.9, 7.5) * DAY;
+  /** Below which kind, and when, all callers but the first come. */
+  const returns = [
+    { below: 0.1, ms: [returnsAt, returnsAt + 30 * MINUTE] },
+    { below: 0.11, ms: [7 * DAY - 5 * MINUTE, 7 * DAY] },
+    { below: 0.13, ms: [1.05 * HOUR, 23.5 * HOUR] },
+    { below: 0.15, ms: [3 * HOUR, 60 * HOUR] },
+  ] as const;
+  const returning = kind < 0.08 ? -1 : returns.findIndex(({ below }) => kind < below);
+  const returnsMs = returns[returning]?.ms;
+  const [isLastMinute, isLost, isHopeless] = [1, 2, 3].map((each) => each === returning);
+  const isStill = isFailing || isFull || returnsMs !== undefined;
   if (isStill) {
     Object.assign(engine, { queueMs: [0, 100], fails: 0, hangs: 0, slots: 4 });
     Object.assign(faults, { rate: 0 });
   }
   if (isFailing) {
     Object.assign(settings, { queriesPerPartner: pick(draw, [0, 0, 1]), longestQueryMs: 120 * SECOND });
-    Object.assign(engine, { fails: 0.85, runMs: chance(draw, 0.4) ? [200, 900] : [2_000, 28_000] });
+    const isQuick = chance(draw, 0.4) && settings.queriesPerPartner === 0;
+    Object.assign(engine, { fails: 0.85, runMs: isQuick ? [200, 900] : [2_000, 28_000] });
   }
+  if (isHopeless) Object.assign(engine, { fails: 1, runMs: [200, 2_000] });
+  if (isLost) Object.assign(faults, { startless: { request: 'c0.0', kind: pick(later, DEATHS) } });
   if (isFull) {
-    Object.assign(settings, { queriesPerPartner: whole(draw, 1, 2), longestQueryMs: 120 * SECOND });
-    Object.assign(faults, { rate: 0.006, only: ['dies before a call', 'dies after a call'] });
+    const [count, hasOneSlot] = [whole(draw, 1, 2), isShared || isOrphaned];
+    Object.assign(settings, { queriesPerPartner: hasOneSlot ? 1 : count, longestQueryMs: 120 * SECOND });
+    Object.assign(faults, { rate: hasOneSlot ? 0 : 0.006, only: DEATHS });
     // Two clients with the same rows share their queries, and each has a slot of its own. The first request of one dies
-    // when it has taken its slot; requests of the other take its attempt over.
+    // when it has taken its slot; requests of the other take its attempt over. Or its caller goes away and its query fails:
+    // the other runs it again when it has a slot.
     if (isShared) {
       Object.assign(partners, { p1: [1, 2], p2: [1, 2] });
-      Object.assign(settings, { queriesPerPartner: 1 });
       Object.assign(engine, { runMs: [20_000, 50_000] });
-      Object.assign(faults, { rate: 0, startless: 'c0.0' });
+      if (isForsaken) Object.assign(engine, { runMs: [8_000, 40_000], fails: 0.9 });
+      else Object.assign(faults, { startless: { request: 'c0.0', kind: 'dies before a call' } });
     }
+    // A client's only slot is that of a long query, whose caller goes away: its request died when it started the query.
+    // The client's other callers want other reports.
+    if (isOrphaned) {
+      Object.assign(engine, { runMs: [40_000, 90_000] });
+      Object.assign(faults, { startless: { request: 'c0.0', kind: 'dies after a call' } });
+    }
+    // Queries of different lengths meet, and a partner that waits for a slot gets other companies.
+    if (isCrowded) Object.assign(engine, { runMs: [500, 50_000] });
   }
   const isShort =
     !isUnstoppable &&
-    kind >= 0.11 &&
+    kind >= 0.15 &&
     engine.runMs[1] <= 2_000 &&
     engine.queueMs[1] <= 100 &&
     chance(draw, 0.15);
@@ -329,6 +367,7 @@ export function planOf(
     });
   const window = (draw: Dice, id: string): readonly string[] => {
     if (isShared) return /[13579]$/.test(id) ? days.slice(0, 1) : days;
+    if (isOrphaned) return id === 'c0' ? days : days.slice(0, 1);
     const first = chance(draw, 0.7) ? 0 : whole(draw, 0, days.length - 1);
     return days.slice(first, chance(draw, 0.7) ? days.length : whole(draw, first + 1, days.length));
   };
@@ -341,9 +380,9 @@ export function planOf(
       .filter((id) => !without.has(`actor ${id}`))
       .map((id) => make(namedDice(seed, `actor ${id}`), id));
   const arrives = (draw: Dice, isFirst: boolean): number => {
-    if (isFailing || isFull) return between(draw, 0, 60) * SECOND;
-    if (returnsAt !== undefined)
-      return isFirst ? between(draw, 0, 5) * SECOND : returnsAt + between(draw, 0, 30) * MINUTE;
+    if (isOrphaned) return isFirst ? 0 : between(draw, 2, 60) * SECOND;
+    if (isFailing || isFull) return between(draw, 0, isCrowded || isForsaken ? 20 : 60) * SECOND;
+    if (returnsMs) return isFirst ? between(draw, 0, 5) * SECOND : between(draw, ...returnsMs);
     if (isRestless && isFirst) return 0;
     // Some callers come when listings are nearly too old to be kept, or just are.
     if (isKept && !isFirst && chance(draw, 0.5)) return between(draw, 20, 60) * SECOND;
@@ -366,10 +405,23 @@ export function planOf(
     if (isMoved) return pick(draw, ['p1', 'p2']);
     return isFull || chance(draw, 0.7) ? 'p1' : pick(draw, names);
   };
+  const isChanged = isMoved || isCrowded || isForsaken;
+  const changesAt = (draw: Dice) => between(draw, 4, 30) * SECOND * (isForsaken ? 6 : 1);
   const writerCount = () => {
     if (isStill) return 0;
     return isLeft || isRestless || isKept ? 1 : pick(draw, [0, 0, 1, 1, 2, 3]);
   };
+  const callers = actors('c', isForsaken ? 4 : pick(draw, [1, 2, 2, 3, 3, 4, 5, 6]), (draw, id) => ({
+    id,
+    partner: partnerOf(draw, id),
+    days: isMoved || (isFailing && settings.queriesPerPartner === 0) || returnsMs ? days : window(draw, id),
+    atMs: isShared && id === 'c0' ? between(draw, 0, 5) * SECOND : arrives(draw, id === 'c0'),
+    acceptsGzip: chance(draw, 0.5),
+    ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
+    ...((isForsaken || isOrphaned || isLost) && id === 'c0' && { leavesAfterMs: 0 }),
+    ...(isHopeless && { leavesAfterMs: between(draw, 40, 100) * SECOND }),
+    downloadsAfterMs: chance(draw, isLastMinute ? 0.5 : 0.1) ? between(draw, 1, 290) * SECOND : 50,
+  }));
   return {
     isMixed,
     partners,
@@ -379,23 +431,12 @@ export function planOf(
     clocks,
     days,
     filesADay: whole(draw, 1, 2),
-    callers: actors('c', pick(draw, [1, 2, 2, 3, 3, 4, 5, 6]), (draw, id) => ({
-      id,
-      partner: partnerOf(draw, id),
-      days:
-        isMoved || (isFailing && settings.queriesPerPartner === 0) || returnsAt !== undefined
-          ? days
-          : window(draw, id),
-      atMs: isShared && id === 'c0' ? between(draw, 0, 5) * SECOND : arrives(draw, id === 'c0'),
-      acceptsGzip: chance(draw, 0.5),
-      ...((chance(draw, 0.2) || (isLeft && id === 'c0')) && { leavesAfterMs: between(draw, 0, 30 * SECOND) }),
-      downloadsAfterMs: chance(draw, 0.1) ? between(draw, 1, 290) * SECOND : 50,
-    })),
+    callers,
     outages: actors('s', isUnstoppable ? 1 : outageCount, (draw, id) => ({
       id,
       ...(isUnstoppable
         ? {
-            service: 'Athena StopQueryExecution' as const,
+            service: 'Athena StopQueryExecution',
             prefix: '',
             atMs: 0,
             lastsMs: between(draw, 5, 30) * SECOND,
@@ -408,22 +449,23 @@ export function planOf(
               atMs: 0,
               lastsMs: between(draw, 200, 400) * SECOND,
             }
-          : {
-              ...(!isMixed && chance(namedDice(seed, 'denied'), 0.2)
-                ? { service: 'Athena GetQueryExecution', isDenied: true }
-                : { service: pick(draw, ['S3', 'S3', 'Athena']) }),
-              // In some worlds, S3 throttles one prefix only.
-              prefix: pick(namedDice(seed, 'prefix'), [
-                '',
-                '',
-                'waiting/',
-                'partners/',
-                'publisher_events/',
-                'jobs/',
-              ]),
-              atMs: when(draw),
-              lastsMs: between(draw, 3, 45) * SECOND,
-            }),
+          : isHalf
+            ? {
+                service: 'S3 PutObject',
+                isDenied: true,
+                of: 'publish:',
+                prefix: 'reports/',
+                atMs: (callers[0]?.atMs ?? 0) + between(draw, 5, 90) * SECOND,
+                lastsMs: 600 * SECOND,
+              }
+            : {
+                ...(!isMixed && chance(namedDice(seed, 'denied'), 0.2)
+                  ? { service: pick(draw, DENIABLE), isDenied: true }
+                  : { service: pick(draw, ['S3', 'S3', 'Athena']) }),
+                prefix: pick(namedDice(seed, 'prefix'), PREFIXES),
+                atMs: when(draw),
+                lastsMs: between(draw, 3, 45) * SECOND,
+              }),
     })),
     writers: actors('w', writerCount(), (draw, id) => {
       const { kind, stepMs, atMs } = writes(draw, id);
@@ -437,10 +479,10 @@ export function planOf(
         stepMs: stepMs * (0.5 + draw()),
       };
     }),
-    operator: actors('o', isMoved ? 1 : isStill ? 0 : pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
+    operator: actors('o', isChanged ? 1 : isStill ? 0 : pick(draw, [0, 0, 0, 1, 2]), (draw, id) => ({
       id,
-      ...(isMoved
-        ? { kind: 'changes companies', partner: 'p1', companies: [3], atMs: between(draw, 4, 30) * SECOND }
+      ...(isChanged
+        ? { kind: 'changes companies', partner: 'p1', companies: [3], atMs: changesAt(draw) }
         : {
             kind: pick(draw, OPERATOR_KINDS),
             partner: pick(draw, names),

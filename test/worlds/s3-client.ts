@@ -17,7 +17,7 @@ import {
   seconds,
   statusError,
 } from '../s3/memory-client.ts';
-import { type StoredObject, textOf } from '../s3/memory-s3.ts';
+import { type StoredFile, type StoredObject, textOf } from '../s3/memory-s3.ts';
 import { judge } from './invariants/judge.ts';
 import { type Invocation, running } from './invocation.ts';
 import { LARGE_BYTES } from './modelled-athena.ts';
@@ -40,7 +40,7 @@ const SKEW = { mostMs: 900_000, name: 'RequestTimeTooSkewed', status: 403 };
 export interface FileWrite {
   readonly key: string;
   readonly text: string;
-  readonly metadata: Readonly<Record<string, string>>;
+  readonly file: StoredFile;
   readonly by: Invocation;
   /** The object that the key already has. */
   readonly found: StoredObject | undefined;
@@ -68,7 +68,7 @@ export function s3Client(
     if (file) {
       if (!file.encoding) by.plainFileAt ??= world.time.now();
       const text = textOf(Buffer.from(Body as Uint8Array), file);
-      onFile({ key: Key, text, metadata: file.metadata, by, found: s3.objects.get(Key) });
+      onFile({ key: Key, text, file, by, found: s3.objects.get(Key) });
     }
     judge(world, { 'unconditional-write': IfNoneMatch === undefined && IfMatch === undefined }, () => Key);
     return putObject(s3, input, isLarge(Key) && !file?.encoding ? LARGE_BYTES : undefined);

@@ -1,7 +1,10 @@
 /**
  * Rules: an attempt that may have been started keeps its token, because Athena gives the same execution for the same
- * token. One that is under way is followed to its end. Who creates an attempt leads it, and no lease outlives its request.
+ * token, but not for hours: Athena then gives an execution of that time. One that is under way is followed to its end.
+ * Who creates an attempt leads it, and no lease outlives its request. A report that is there stays. One without a data
+ * version is for new callers as long as the listing before its query may be kept.
  */
+import { running } from '../invocation.ts';
 import type { Parts } from '../parts.ts';
 import { judge } from './judge.ts';
 
@@ -20,31 +23,34 @@ const LONGEST_LEASE_MS = 26_000;
 /** Release 1.0.0 has other records, two folders deep. */
 const isOfReleaseBefore = (key: string): boolean => key.split('/').length > 2;
 
+/** Files are written, and so is the record, within this time after it is known for how long a report is good. */
+const WRITTEN_MS = 3_000;
+
+type Times = { readonly [name in 'leaseMs' | 'elapsedMs' | 'goodForMs']?: number };
+type Written = Times & { readonly state: string; readonly attempt: string; readonly executionId?: string };
+
 export function attemptsRule({ world, s3, athena }: Parts): void {
   const latest = new Map<string, { state: string; attempt: string; beganAt: number }>();
   s3.onCreated.push((key, { document }) => {
     if (!key.startsWith('jobs/') || isOfReleaseBefore(key)) return;
-    const {
-      state,
-      attempt,
-      leaseMs,
-      elapsedMs = 0,
-    } = document as {
-      readonly state: string;
-      readonly attempt: string;
-      readonly leaseMs?: number;
-      readonly elapsedMs?: number;
-    };
+    const { state, attempt, leaseMs, elapsedMs = 0, goodForMs, executionId = '' } = document as Written;
     const was = latest.get(key);
+    const at = world.time.now();
+    const [isSame, knownMs] = [attempt === was?.attempt, at - (was?.beganAt ?? at)];
     // If Athena knows the token for another query, a request whose time is up leaves a new token to the next request.
     const isForeign = was !== undefined && athena.tokensOfOthers.has(was.attempt);
-    const isNew = state === 'starting' && attempt !== was?.attempt && !isForeign;
-    const at = world.time.now();
+    const isNew = state === 'starting' && !isSame && !isForeign;
     latest.set(key, { state, attempt, beganAt: at - elapsedMs });
     const mayRunMs = was?.state === 'under-way' ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
+    const query = athena.queries.get(executionId);
+    const isLeader = query?.startedBy === running.getStore() && query?.startedBy.faults.length === 0;
+    const leftMs = world.plan.settings.listingSeconds * 1_000 - (at - (query?.submittedAt ?? at));
     const findings = {
       'lease-of-another-length': (isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS,
-      'attempt-dropped': was && !isForeign && attempt !== was.attempt && at - was.beganAt < mayRunMs,
+      'old-token-used': was?.state === 'starting' && isSame && knownMs > MAY_RUN_MS + 2 * LONGEST_LEASE_MS,
+      'good-for-too-long': goodForMs !== undefined && isLeader ? goodForMs > leftMs + WRITTEN_MS : undefined,
+      'report-taken-back': was?.state === 'done' && isSame && state === 'failed',
+      'attempt-dropped': was && !isForeign && !isSame && knownMs < mayRunMs,
     };
     judge(world, findings, () => `${key}: after ${was?.attempt} comes ${attempt}, leased for ${leaseMs} ms`);
   });

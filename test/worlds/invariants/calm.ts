@@ -6,11 +6,12 @@ import { slotsKey } from '../../../lib/results/keys.ts';
 import type { AnsweredRequest, Download } from '../caller.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
-import { clientOf } from '../modelled-register.ts';
-import { type Parts, type Pull, stateOf } from '../parts.ts';
+import { clientOf, storedCompanies } from '../modelled-register.ts';
+import type { Parts, Pull } from '../parts.ts';
 import { BEGINNING, type World } from '../world.ts';
 import type { Findings } from './judge.ts';
 import { entriesOf } from './refusals.ts';
+import type { Slot } from './slots.ts';
 
 /** The latest that a request gets its report after Athena shows the end of the query. */
 const LATE_MS = 4_000;
@@ -136,12 +137,13 @@ export function noteDeath({ world }: Parts, { answer: { invocation }, answeredAt
 
 /** A slot that has been free for this long is found. */
 const FREE_SLOT_MS = 5_000;
+const UNCLAIMED_MS = 30_000;
 /** If a function died before it used its slot, the slot is found after a minute. */
 const LOST_SLOT_MS = 100_000;
 
 /** What an answer shows that leads its caller to another hop. Some clients follow few redirects. */
 export function waitingFindings(parts: Parts, request: AnsweredRequest): Findings {
-  const { answer, startedAt, answeredAt, hop } = request;
+  const { answer, startedAt, answeredAt, hop, pull } = request;
   const [, ticket] = /downloads\/([^/]+)\//.exec(answer.headers['Location'] ?? '') ?? [];
   const { id, machine, faults } = answer.invocation;
   if (ticket === undefined || machine.isOfReleaseBefore) return {};
@@ -149,9 +151,16 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
   const hasMet = happened.some((each) => each.startsWith(`conditional writes meet ${id}/`));
   const pauseMs = faults.length > 0 || hasMet ? LONGEST_PAUSE_MS : 0;
   const { document } = parts.s3.objects.get(`waiting/${ticket}.json`) ?? {};
-  const { progress } = (document ?? {}) as { readonly progress?: { readonly waitsFor: string } };
+  const { progress, companies } = (document ?? {}) as {
+    progress?: { waitsFor: string };
+    companies?: unknown;
+  };
   const isForSlot = progress?.waitsFor === 'slot' && faults.length === 0;
+  const isOfEntry = entriesOf(parts, { ...pull, startedAt }, answeredAt).some(
+    ({ entry }) => entry && String(companies) === String(storedCompanies(entry)),
+  );
   return {
+    'ticket-of-other-companies': document && faults.length === 0 && !hasMet ? !isOfEntry : undefined,
     'led-on-early': answeredAt - startedAt < (hop === 0 ? FIRST_WAIT_MS : HOP_WAIT_MS) - pauseMs,
     'free-slot-not-taken': isForSlot ? isSlotFree(parts, request, FREE_SLOT_MS) : undefined,
     'lost-slot-not-taken': isForSlot ? isSlotFree(parts, request, LOST_SLOT_MS) : undefined,
@@ -166,10 +175,13 @@ function isSlotFree(
 ): boolean | undefined {
   const { lastModified: takenAt = 0, document } =
     s3.objects.get(slotsKey(clientOf(pull.caller.partner))) ?? {};
-  const { slots = [] } = (document ?? {}) as { readonly slots?: readonly { readonly record: string }[] };
-  // Athena may refuse to start the query of a request that has taken a slot.
-  const isStarting = slots.some(({ record }) => stateOf(s3.objects.get(record)) === 'starting');
-  if (answeredAt - Math.max(isStarting ? takenAt : 0, lostAt.get(world) ?? 0) < freeMs) return undefined;
+  const { slots = [] } = (document ?? {}) as { readonly slots?: readonly Slot[] };
+  // A slot that no attempt has counts for half a minute. Athena may refuse to start the query of one that has.
+  const takenUntil = slots.map(({ id, record }) => {
+    const { state, slot } = (s3.objects.get(record)?.document ?? {}) as { state?: string; slot?: string };
+    return slot !== id ? takenAt + UNCLAIMED_MS : state === 'starting' ? takenAt : 0;
+  });
+  if (answeredAt - Math.max(lostAt.get(world) ?? 0, ...takenUntil) < freeMs) return undefined;
   const { queriesPerPartner, longestQueryMs } = world.plan.settings;
   const since = answeredAt - freeMs;
   const taken = [...athena.queries.values()].filter(

@@ -81,7 +81,7 @@ function queryFindings(parts: Parts, query: EngineQuery | undefined): Findings {
   if (isHole) world.count('named hole: a query failed by a file that came and went unmarked');
   return {
     'failed-without-cause': cause === undefined || cause === 'scan limit',
-    'not-tried-again': query && cause === 'engine' ? isFirstFailure(athena, query) : undefined,
+    'not-tried-again': query && cause === 'engine' ? isFirstFailure(parts, query) : undefined,
     // Release 1.0.0 does not say in the record that a query is stopped.
     'stopped-query-is-500': [query?.stoppedBy, ...(query?.recordedBy ?? [])].some(isOfBefore)
       ? undefined
@@ -99,14 +99,18 @@ const isWornOut = ({ queries }: Parts['athena'], { isGone, forgottenAt, ...query
       number <= query.number && asked.days === query.asked.days && companies === query.companies,
   ).length >= MOST_QUERIES;
 
-/** Whether the engine called the failure retryable, and no earlier query for the same rows had failed. */
-const isFirstFailure = ({ queries }: Parts['athena'], query: EngineQuery): boolean =>
+/** Whether it is retryable, and no query for the same rows failed, or was seen to, in the two hours before. */
+const isFirstFailure = ({ athena, world }: Parts, query: EngineQuery): boolean =>
   query.isRetryable === true &&
-  ![...queries.values()].some(
+  ![...athena.queries.values()].some(
     (each) =>
       each !== query &&
       each.asked.days === query.asked.days &&
       each.companies === query.companies &&
       each.submittedAt < query.submittedAt &&
+      (world.plan.isMixed ||
+        [each.endedAt ?? 0, ...each.toldEndTo.map(({ at }) => at)].some(
+          (at) => query.submittedAt - at < 7_200_000,
+        )) &&
       each.cause !== undefined,
   );

@@ -3,6 +3,7 @@
  * publication fails only if its result is not the engine's CSV, or if its result or its request is gone.
  */
 import { reportCsv } from '../modelled-athena.ts';
+import { dayAfter } from '../modelled-lake.ts';
 import type { Parts } from '../parts.ts';
 import type { FileWrite } from '../s3-client.ts';
 import { judge } from './judge.ts';
@@ -12,27 +13,26 @@ const KEY = /^reports\/([^/]+)\/([^/]+\.csv)(\.gz)?$/;
 
 export const executionOf = (key: string): string | undefined => KEY.exec(key)?.[1];
 
-const DAY_MS = 86_400_000;
+const fileNameOf = (days: readonly string[]): string =>
+  `publisherperformance_${days[0]}T000000Z_${dayAfter(days)}T000000Z.csv`.replaceAll('-', '');
 
-const fileNameOf = (days: readonly string[]): string => {
-  const end = new Date(Date.parse(days.at(-1) as string) + DAY_MS).toISOString().slice(0, 10);
-  return `publisherperformance_${days[0]}T000000Z_${end}T000000Z.csv`.replaceAll('-', '');
-};
-
-export function checkFile(parts: Parts, { key, text, metadata, found, by }: FileWrite): void {
+export function checkFile(parts: Parts, { key, text, file, found, by }: FileWrite): void {
   const { world, athena } = parts;
   const query = athena.queries.get(executionOf(key) ?? '');
   const isOfResult = query?.clicks !== undefined && !query.isJunk && query.state === 'SUCCEEDED';
   const words = () => `${by.id} writes ${key}: ${JSON.stringify(text)}`;
   judge(world, { 'file-of-nothing': !isOfResult }, words);
   if (!isOfResult) return;
-  const version = metadata['data-version'];
+  const version = file.metadata['data-version'];
   if (version !== undefined && isNamedHole(parts, query))
     world.count('named hole: a file came and went unmarked');
   const findings = {
     'file-would-change': found && found.text !== text,
     'file-is-not-its-result': text !== reportCsv(query.clicks ?? new Map()),
-    'other-file-name': KEY.exec(key)?.[2] !== fileNameOf(query.asked.days),
+    'other-file-name': [KEY.exec(key)?.[2], file.fileName].some(
+      (name) => name !== fileNameOf(query.asked.days),
+    ),
+    'other-encoding': key.endsWith('.gz') !== (file.encoding === 'gzip'),
     ...(version !== undefined && versionFindings(parts, query, version)),
   };
   judge(world, findings, words);

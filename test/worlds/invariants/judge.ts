@@ -41,6 +41,7 @@ const EXCUSES = {
   'lease-kept': [],
   'not-stopped': [],
   'led-on-early': [],
+  'ticket-of-other-companies': [],
   'shared-without-listing': [...BESIDE, 'outage of S3'],
   'data-changes-without-end': [...BESIDE, 'outage of S3'],
   'stood-still': CALM,
@@ -92,6 +93,7 @@ const EXCUSES = {
   // Files and publications.
   'file-would-change': [],
   'other-file-name': [],
+  'other-encoding': [],
   'publication-failed-without-cause': [],
   // Queries.
   'started-without-table': ['unlisted lake'],
@@ -99,8 +101,15 @@ const EXCUSES = {
   'retried-again': BESIDE,
   'started-for-nobody': [],
   'too-many-under-way': [],
+  'two-slots-of-a-job': BESIDE,
+  'slot-changes-its-id': BESIDE,
+  'slot-forgets-its-age': BESIDE,
+  'asked-at-once': BESIDE,
   'stopped-early': [],
   'attempt-dropped': [],
+  'old-token-used': [],
+  'report-taken-back': [],
+  'good-for-too-long': ['conditional writes meet'],
   'lease-of-another-length': [],
   // Metrics and log.
   'other-duration': [],
@@ -117,6 +126,7 @@ const EXCUSES = {
   'written-after-the-answer': [],
   'token-reused': [],
   'abandoned-untold': [],
+  'published-without-file': BESIDE,
   'report-not-reached': [],
   'never-ends': [],
 } as const satisfies Readonly<Record<string, readonly Trouble[]>>;

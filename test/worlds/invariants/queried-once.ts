@@ -77,7 +77,10 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     const isStarter = ({ caller, startedAt }: Pull) =>
       caller.id === callerOf(first) && startedAt <= first.submittedAt;
     const since = first.endedAt - COARSE_MS;
-    const hasNewCaller = pulls.some((pull) => pull.startedAt >= since && !isStarter(pull));
+    const isOfReport = ({ caller }: Pull) => caller.days.join() === started.asked.days.join();
+    const hasNewCaller = pulls.some(
+      (pull) => pull.startedAt >= since && isOfReport(pull) && !isStarter(pull),
+    );
     // A caller that waits may have listed the lake long before, and starts over if its query fails and files changed.
     const listedAt = Math.min(...pulls.map(({ startedAt }) => startedAt)) - LISTED_BEFORE_MS;
     const from = Math.max(listedAt, BEGINNING + 1);
@@ -102,14 +105,12 @@ export function startedInTimeRule({ world, athena, lake, pulls }: Parts): (start
       world.troubles.kinds.has('outage') ||
       hasFailedWrite(world.troubles, pull?.caller.id);
     const lateMs = isHeldUp ? HELD_UP_MS : 2 * COARSE_MS;
-    const isAfterStop = queriesFor(athena, started).some(
-      (each) =>
-        each !== started &&
-        each.stopAskedAt !== undefined &&
-        each.stoppedBy === startedBy &&
-        // If files have changed, the report is started over, however long the caller has waited.
-        statesDuring(lake.states, { from: each.submittedAt, to: submittedAt }).length === 1,
-    );
+    // If that query fails, or if files have changed, another is started, however long the caller has waited.
+    const before = queriesFor(athena, started).findLast((each) => each !== started);
+    const isAfterStop =
+      before?.stopAskedAt !== undefined &&
+      before.stoppedBy === startedBy &&
+      statesDuring(lake.states, { from: before.submittedAt, to: submittedAt }).length === 1;
     const limits = isAfterStop ? TOO_LATE_LIMITS : CALLER_LIMITS;
     const mostMs = limits * world.plan.settings.longestQueryMs + lateMs;
     const findings = { 'started-for-nobody': pull && submittedAt - pull.startedAt > mostMs };

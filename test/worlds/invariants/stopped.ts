@@ -1,12 +1,14 @@
 /**
- * Rule: a query is stopped if it runs for too long, and only then. Its time in Athena's queue does not count, nor does
- * the time that it ran before Athena put it back into the queue. Excused is only who can't know better.
+ * Rules: a query is stopped if it runs for too long, and only then. Its time in Athena's queue does not count, nor does
+ * the time that it ran before Athena put it back into the queue. Excused is only who can't know better. Athena answers
+ * few questions a second: who starts a query does not ask about it at once.
  */
 import { LIMIT_TOLERANCE } from '../../../lib/delivery/execution.ts';
 import type { Invocation } from '../invocation.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import type { Parts } from '../parts.ts';
 import { judge } from './judge.ts';
+import { CALLER_LIMITS } from './unavailable.ts';
 
 /** A stop may follow Athena's answer by this much. */
 const TOLD_LATELY_MS = 2_000;
@@ -15,11 +17,12 @@ const LATE_MS = 2_500;
 
 /**
  * Whether an invocation has surely stored what it had learnt about a query by a time: it has not died, no call to S3
- * failed, and it has written a record since then. Who has lost its lease can't. Release 1.0.0 stores nothing if its lease
- * ends while Athena refuses to stop the query.
+ * failed, and it has written a record since then. Who has lost its lease can't, nor who ends in an error because it may
+ * not ask Athena. Release 1.0.0 stores nothing if its lease ends while Athena refuses to stop the query.
  */
-const hasStored = ({ isDead, faults, written, machine }: Invocation, at: number): boolean =>
+const hasStored = ({ isDead, faults, written, machine, line }: Invocation, at: number): boolean =>
   !isDead &&
+  line?.['status'] !== 500 &&
   faults.every(({ operation }) => operation.startsWith('Athena') && !machine.isOfReleaseBefore) &&
   [...written].some(([key, { lastModified }]) => key.startsWith('jobs/') && lastModified >= at);
 
@@ -49,9 +52,21 @@ export const stoppedRule =
     judge(world, findings, () => `${id} after ${now - submittedAt} ms, ${since()}`);
   };
 
+/** Athena is asked two to four seconds after a query's start at the earliest, unless its caller's time is up. */
+const FIRST_ASK_MS = 1_900;
+/** Who takes an attempt over asks at once if its answer is due, or its caller's time is up, within this time. */
+const DUE_MS = 5_000;
+
 /** Called when an invocation learns from Athena that a query is under way. */
-export function noteUnderWay({ world }: Parts, query: EngineQuery, by: Invocation, isQueued: boolean): void {
+export function noteUnderWay(parts: Parts, query: EngineQuery, by: Invocation, isQueued: boolean): void {
+  const { world, pulls } = parts;
   const now = world.time.now();
+  const pull = pulls.findLast(({ caller }) => by.id.startsWith(`${caller.id}.`));
+  const leftMs = (pull?.startedAt ?? 0) + CALLER_LIMITS * world.plan.settings.longestQueryMs - now;
+  const hasTime = now - by.startedAt < DUE_MS && leftMs > DUE_MS;
+  const isAtOnce = hasTime && !query.endedAt && now - query.submittedAt < FIRST_ASK_MS;
+  const findings = { 'asked-at-once': query.startedBy === by ? isAtOnce : undefined };
+  judge(world, findings, () => `${by.id} asks about ${query.id} after ${now - query.submittedAt} ms`);
   if (isQueued) {
     query.toldQueuedAt = now;
     query.toldQueuedTo.set(by, now);
