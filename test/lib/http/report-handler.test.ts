@@ -162,6 +162,7 @@ describe('the listing of the lake', () => {
       expect((await made.ask()).statusCode).toBe(401);
       made.partners.set('client-1', PARTNER);
       expect((await made.ask()).statusCode).toBe(status);
+      expect(made.metrics['FailedReports']).toBe(status >= 500 ? 1 : undefined);
     },
   );
 

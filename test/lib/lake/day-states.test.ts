@@ -45,6 +45,7 @@ describe('dayStates', () => {
     const [start, end] = [Date.parse(day) + 3_600_000, Date.parse(next) - 3_600_000];
     const times = { startInclusive: `${day}T00:00:00Z`, endExclusive: `${next}T00:00:00Z` };
     expect(dayStates([file(day)], FOLDER, { start, end })).toMatchObject([{ day, ...times }]);
+    expect(dayStates([file(day)], FOLDER, { start: Date.parse(next), end: end + 86_400_000 })).toEqual([]);
   });
 
   it('reads each object no more often for 400 days than for 40 days', () => {
