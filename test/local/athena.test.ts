@@ -185,6 +185,12 @@ describe('a query that fails', () => {
       StateChangeReason: 'GENERIC_INTERNAL_ERROR: Error: the engine has burnt down',
       AthenaError: { ErrorCategory: 1, ErrorType: 200, Retryable: false },
     });
+    // A view of the events throws this error for a file whose column has another type.
+    const { Status } = await run("SELECT error('HIVE_BAD_DATA: Field')");
+    expect(Status).toMatchObject({
+      StateChangeReason: 'HIVE_BAD_DATA: Field',
+      AthenaError: { ErrorCategory: 1 },
+    });
   });
 });
 

@@ -42,12 +42,17 @@ afterEach(() => connection.run('DROP SCHEMA IF EXISTS reports CASCADE'));
 const rowsOf = async (sql: string): Promise<DuckDBValue[][]> =>
   (await connection.runAndReadAll(sql)).getRowsJson() as DuckDBValue[][];
 
-/** Counts the records of some days, as a query of the service does. */
-const clicksOf = async ({ follow }: OpenedEvents, first: string, last = first) => {
-  const sql = `SELECT count(clicks) FROM reports.publisher_events WHERE day BETWEEN '${first}' AND '${last}'`;
+/** The rows of a query on the opened events, as the engine asks. */
+const ask = async ({ follow }: OpenedEvents, sql: string) => {
   await follow(connection, sql);
   return rowsOf(sql);
 };
+/** Counts the records of some days. */
+const clicksOf = (opened: OpenedEvents, first: string, last = first) =>
+  ask(
+    opened,
+    `SELECT count(clicks) FROM reports.publisher_events WHERE day BETWEEN '${first}' AND '${last}'`,
+  );
 
 let warnings: string[];
 /** Opens the events as the engine does. */
@@ -197,6 +202,72 @@ describe('openEvents', () => {
   const addFile = (changed: Readonly<Record<string, string | undefined>>, name = 'z') =>
     writeParquet(`publisher_events/day=2026-01-31/${name}.parquet`, publisherRecord(changed));
   const inDay = (name: string) => join(directory, 'publisher_events', 'day=2026-01-31', name);
+});
+
+describe('a file that has a column of a wrong type, put in place while the events are open,', () => {
+  /** The ids of two companies, which are equal as doubles. */
+  const [FIRST, SECOND] = [9_007_199_254_740_992n, 9_007_199_254_740_993n];
+  const DAYS = ['2026-01-30', '2026-01-31', '2026-02-01'] as const;
+  let opened: OpenedEvents;
+  beforeEach(async () => {
+    await writeEach(
+      [...DAYS.map((day) => [day, SECOND]), [DAYS[1], FIRST]].map(([day, publisher_company_id]) => ({
+        event_time: `${day}T12:00:00.000Z`,
+        publisher_company_id: publisher_company_id as bigint,
+        clicks: 1,
+      })),
+    );
+    opened = await open();
+  });
+
+  /** Puts a file with one record of the second company in place of the day's only file, or beside it. */
+  async function swap(day: string, changed: Readonly<Record<string, string>>, name?: string) {
+    const folder = inDays(`day=${day}`);
+    if (!name) await rm(folder, { recursive: true });
+    const noon = { event_time: `TIMESTAMP '${day} 12:00:00'`, publisher_company_id: `${SECOND}` };
+    await writeParquet(
+      `publisher_events/day=${day}/${name ?? 'x'}`,
+      publisherRecord({ ...noon, ...changed }),
+    );
+  }
+  const clicks = (first: string, last: string) =>
+    ask(
+      opened,
+      `SELECT sum(clicks) FROM reports.publisher_events
+       WHERE day BETWEEN '${first}' AND '${last}' AND publisher_company_id = ${SECOND}`,
+    );
+
+  it.each([
+    [DAYS[0], 'publisher_company_id', `${SECOND}::DOUBLE`, 'DOUBLE', 'bigint'],
+    [DAYS[1], 'clicks', "'7'", 'VARCHAR', 'bigint'],
+    [DAYS[1], 'revenue', '1.5::DECIMAL(18,4)', 'DECIMAL(18,4)', 'decimal(18,6)'],
+    [DAYS[2], 'event_time', `DATE '${DAYS[2]}'`, 'DATE', 'timestamp'],
+  ])('makes queries of the column fail: on %s, %s has %s', async (day, column, value, found, type) => {
+    await swap(day, { [column]: value });
+    await expect(ask(opened, `SELECT max(${column}) FROM reports.publisher_events`)).rejects.toThrow(
+      `HIVE_BAD_DATA: Field ${column}'s type ${found} in parquet file ${inDays(`day=${day}`)}/x ` +
+        `is incompatible with type ${type} defined in table schema`,
+    );
+  });
+
+  it('fails no query that reads neither its day nor this column, nor mixes ids that are equal as doubles', async () => {
+    await swap(DAYS[0], { publisher_company_id: `${SECOND}::DOUBLE` });
+    expect(await clicks(DAYS[1], DAYS[2])).toEqual([['2']]);
+    expect(await ask(opened, 'SELECT sum(clicks) FROM reports.publisher_events')).toEqual([['4']]);
+  });
+
+  it('fails queries of its day until a correct file replaces it, also as a second file of the day', async () => {
+    for (const name of [undefined, 'a.parquet']) {
+      await swap(DAYS[1], { clicks: '1::DOUBLE' }, name);
+      for (const _ of ['first', 'again'])
+        await expect(clicks(DAYS[0], DAYS[2])).rejects.toThrow(
+          /Field clicks's type DOUBLE .* with type bigint/,
+        );
+      expect(await clicks(DAYS[2], DAYS[2])).toEqual([['1']]);
+      await swap(DAYS[1], { clicks: '5::BIGINT' });
+      expect(await clicks(DAYS[0], DAYS[2])).toEqual([['7']]);
+    }
+  });
 });
 
 /** The events that a container with its own numbers of processes makes. */
