@@ -318,46 +318,9 @@ describe('makeSampleEvents', () => {
     expect(await rowsOf(`SELECT count(*) > 500 FROM (${rows})`)).toEqual([[true]]);
   });
 
-  // What the records are for. The digests above change with every change of the generator; these answers do not.
-  it.each([
-    ...tables.map(({ name }) => [
-      `${name} has the requested number of records, on every day of January and February 2026`,
-      `SELECT count(*), count(DISTINCT day), min(day), max(day),
-       count(*) FILTER (strftime(event_time, '%Y-%m-%d') <> day) FROM sample.${name}`,
-      ['20000', '59', '2026-01-01', '2026-02-28', '0'],
-    ]),
-    ...tables.map(({ name, columns }) => [
-      `${name} has several values in every column`,
-      `SELECT ${columns.map((column) => `count(DISTINCT ${column.name}) < 2`).join(' OR ')}
-       FROM sample.${name}`,
-      [false],
-    ]),
-    [
-      'records without a placement count only container opens, other records none',
-      `SELECT count(*) FILTER (placement_id IS NULL) BETWEEN 2800 AND 3200,
-       count(*) FILTER (placement_id IS NULL AND NOT (container_opens > 0 AND placement_opens = 0)),
-       count(*) FILTER (placement_id IS NOT NULL AND container_opens <> 0) FROM sample.publisher_events`,
-      [true, '0', '0'],
-    ],
-    [
-      'every creative has one line, one campaign and one advertiser',
-      `SELECT count(*) > 1000, max(parents) FROM (
-         SELECT creative_id, count(DISTINCT (campaign_id, advertiser_company_id)) + count(DISTINCT campaign_line_id) AS parents
-         FROM sample.advertiser_events WHERE creative_id IS NOT NULL AND campaign_line_id IS NOT NULL GROUP BY creative_id)`,
-      [true, '2'],
-    ],
-    [
-      'every placement has one container, account and company, the same in both tables',
-      `SELECT count(*) > 1000, max(parents) FROM (
-         SELECT placement_id, count(DISTINCT (container_id, publisher_account_id, publisher_company_id)) AS parents
-         FROM (SELECT placement_id, container_id, publisher_account_id, publisher_company_id FROM sample.publisher_events
-               UNION ALL
-               SELECT placement_id, container_id, publisher_account_id, publisher_company_id FROM sample.advertiser_events)
-         WHERE placement_id IS NOT NULL GROUP BY placement_id)`,
-      [true, '1'],
-    ],
-  ] as [string, string, DuckDBValue[]][])('%s', async (_, sql, answer) => {
-    expect(await rowsOf(sql)).toEqual([answer]);
+  it.each(tables)('gives every column of $name several values', async ({ name, columns }) => {
+    const single = columns.map((column) => `count(DISTINCT ${column.name}) < 2`).join(' OR ');
+    expect(await rowsOf(`SELECT ${single} FROM sample.${name}`)).toEqual([[false]]);
   });
 
   it('reports its progress at the start and after each day', () => {

@@ -74,17 +74,3 @@ describe('the token endpoint', () => {
     expect([status, body]).toEqual([400, { error: 'unsupported_grant_type' }]);
   });
 });
-
-describe('the key set', () => {
-  it('holds one public key for each algorithm', async () => {
-    const { keys } = (await (await fetch(provider.jwksUri)).json()) as { keys: Record<string, string>[] };
-    expect(keys.map(({ alg, kty, use }) => [alg, kty, use]).sort()).toEqual([
-      ['ES256', 'EC', 'sig'],
-      ['EdDSA', 'OKP', 'sig'],
-      ['RS256', 'RSA', 'sig'],
-    ]);
-    for (const secret of ['d', 'p', 'q', 'dp', 'dq', 'qi'])
-      for (const key of keys) expect(key).not.toHaveProperty(secret);
-    expect(new Set(keys.map(({ kid }) => kid)).size).toBe(3);
-  });
-});
