@@ -7,12 +7,11 @@ import {
   type QueryExecution,
   type StartQueryExecutionCommandInput,
 } from '@aws-sdk/client-athena';
-import { S3 } from '@aws-sdk/client-s3';
 import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Athena, type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { createExecutions } from '../../local/athena/executions.ts';
-import { type Query, type QueryEngine, QueryScanLimitExceeded } from '../../local/athena/query-engine.ts';
+import type { Query, QueryEngine } from '../../local/athena/query-engine.ts';
 import { startObjectStore } from '../../local/object-store/object-store.ts';
 import { ownFolder } from '../own-folder.ts';
 import { writeEvents } from '../write-events.ts';
@@ -33,7 +32,6 @@ for (const table of ['publisher_events', 'advertiser_events'])
 const store = await startObjectStore({ directory: join(home, 'storage'), buckets: [Bucket] });
 afterAll(() => store.close());
 const aws = { region: store.region, credentials: store.credentials, maxAttempts: 1 };
-const s3 = new S3({ ...aws, endpoint: store.url });
 const engine = await duckDbOn(eventsDirectory)({ database, scratchDirectory: join(home, 'scratch') });
 afterAll(() => engine.close());
 
@@ -77,16 +75,6 @@ const ended = async (id: string, at = client): Promise<QueryExecution> => {
 const run = async (sql: string, ...parameters: string[]): Promise<QueryExecution> =>
   ended(await startQuery(sql, parameters.length > 0 ? { ExecutionParameters: parameters } : {}));
 
-const objectAt = async (location: string): Promise<string> =>
-  (await s3.getObject({ Bucket, Key: new URL(location).pathname.slice(1) })).Body?.transformToString() ?? '';
-
-/** The result file of a query. Fails unless the query succeeds. */
-const csvOf = async (sql: string, ...parameters: string[]): Promise<string> => {
-  const { Status, ResultConfiguration } = await run(sql, ...parameters);
-  expect(Status).toMatchObject({ State: 'SUCCEEDED' });
-  return objectAt(String(ResultConfiguration?.OutputLocation));
-};
-
 /** An engine whose queries run until the test ends each of them. */
 const engineByHand = () => {
   const queries: { query: Query; fail(error: Error): void }[] = [];
@@ -126,28 +114,6 @@ describe('a query', () => {
     // A stop that comes too late changes nothing.
     await stopQuery(String(execution.QueryExecutionId));
     expect(await executionOf(String(execution.QueryExecutionId))).toEqual(execution);
-  });
-
-  it('leaves its result and the metadata in S3, and no file in the scratch directory', async () => {
-    const { ResultConfiguration, QueryExecutionId } = await run('SELECT 1 AS one');
-    const location = String(ResultConfiguration?.OutputLocation);
-
-    expect(await objectAt(location)).toBe('"one"\n"1"\n');
-    expect(await objectAt(`${location}.metadata`)).toContain(QueryExecutionId);
-    expect(await readdir(join(home, 'scratch'))).toEqual([]);
-  });
-
-  it("writes Athena's CSV: every value quoted except NULL, quotes doubled, line breaks kept, LF at the ends of lines", async () => {
-    const csv = await csvOf(
-      `SELECT 1 AS "Number", CAST(1.5 AS decimal(38, 6)) AS "say ""hi""", NULL AS nothing, '' AS empty,
-       'a"b, c' AS quoted, 'two\r\nlines' AS lines, 'Zürich 日本 📱' AS text, event_time, day,
-       date_trunc('hour', event_time) AS hour FROM publisher_events LIMIT 1`,
-    );
-    expect(csv).toBe(
-      '"Number","say ""hi""","nothing","empty","quoted","lines","text","event_time","day","hour"\n' +
-        '"1","1.500000",,"","a""b, c","two\r\nlines","Zürich 日本 📱",' +
-        '"2026-01-31 10:30:00.007","2026-01-31","2026-01-31 10:00:00.000"\n',
-    );
   });
 });
 
@@ -192,14 +158,6 @@ describe('a query that fails', () => {
       AthenaError: { ErrorCategory: 1 },
     });
   });
-});
-
-it('a query above the workgroup’s scan limit is CANCELLED, and its scanned bytes are reported', async () => {
-  const run = () => Promise.reject(new QueryScanLimitExceeded(30_001));
-  const other = await start({ engine: { maxRunning: 1, run } });
-  const { Status, Statistics } = await ended(await startQuery('SELECT 1', {}, other), other);
-  expect(Status).toMatchObject({ State: 'CANCELLED', StateChangeReason: 'Bytes scanned limit was exceeded' });
-  expect(Statistics?.DataScannedInBytes).toBe(30_001);
 });
 
 describe('ClientRequestToken', () => {

@@ -19,28 +19,6 @@ const run = (sql: string, parameters: string[] = [], signal = new AbortControlle
 const csvOf = async (sql: string, ...parameters: string[]): Promise<string> =>
   readFile((await run(sql, parameters)).csvPath, 'utf8');
 
-it.each([
-  ['a bigint', '9223372036854775807', '9223372036854775807'],
-  ['a decimal', `DECIMAL '-12345678901234567890.000001'`, '-12345678901234567890.000001'],
-  ['a double', '1e7', '1.0E7'],
-  ['a timestamp', `TIMESTAMP '2026-01-31 10:00:00'`, '2026-01-31 10:00:00.000'],
-  ['a date', `DATE '2026-01-31'`, '2026-01-31'],
-  ['a boolean', '1 = 1', 'true'],
-  ['a text', `'say "hi", 🦊' || chr(10) || chr(13)`, 'say ""hi"", 🦊\n\r'],
-])('a result of the Trino engine has %s in the form of Athena’s CSV', async (_, sql, value) => {
-  expect(await csvOf(`SELECT ${sql} AS v, NULL AS n`)).toBe(`"v","n"\n"${value}",\n`);
-});
-
-it.each([
-  ['a text', `'O''Brien" OR 1=1 --'`, `O'Brien"" OR 1=1 --`],
-  ['a text with line breaks and other scripts', "'two\nlines 日本 📱'", 'two\nlines 日本 📱'],
-  ['the largest integer', '9223372036854775807', '9223372036854775807'],
-  ['the smallest integer', '-9223372036854775808', '-9223372036854775808'],
-  ['an expression with a comment', '1 -- one', '1'],
-])('parameters can be %s', async (_, parameter, value) => {
-  expect(await csvOf('SELECT ? AS v', parameter)).toBe(`"v"\n"${value}"\n`);
-});
-
 it.each<[string, string, string[], string, number]>([
   ['bad syntax', 'SELECT FROM', [], 'SYNTAX_ERROR', 1006],
   ['an unknown table', 'SELECT * FROM nope', [], 'TABLE_NOT_FOUND', 1301],
