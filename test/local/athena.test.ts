@@ -11,7 +11,7 @@ import { afterAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type Athena, type AthenaOptions, startAthena } from '../../local/athena/athena.ts';
 import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
 import { createExecutions } from '../../local/athena/executions.ts';
-import type { Query, QueryEngine } from '../../local/athena/query-engine.ts';
+import { type Query, type QueryEngine, QueryScanLimitExceeded } from '../../local/athena/query-engine.ts';
 import { startObjectStore } from '../../local/object-store/object-store.ts';
 import { ownFolder } from '../own-folder.ts';
 import { writeEvents } from '../write-events.ts';
@@ -158,6 +158,14 @@ describe('a query that fails', () => {
       AthenaError: { ErrorCategory: 1 },
     });
   });
+});
+
+it('a query above the workgroup’s scan limit is CANCELLED, and its scanned bytes are reported', async () => {
+  const run = () => Promise.reject(new QueryScanLimitExceeded(30_001));
+  const other = await start({ engine: { maxRunning: 1, run } });
+  const { Status, Statistics } = await ended(await startQuery('SELECT 1', {}, other), other);
+  expect(Status).toMatchObject({ State: 'CANCELLED', StateChangeReason: 'Bytes scanned limit was exceeded' });
+  expect(Statistics?.DataScannedInBytes).toBe(30_001);
 });
 
 describe('ClientRequestToken', () => {
