@@ -3,9 +3,9 @@ import { amount, sumOf } from './weeks-of-events.ts';
 
 /** Two weeks of events, on the same weekdays whenever a test runs, with figures for the tasks of an analyst. */
 
-export const DAY_MS = 86_400_000;
+const DAY_MS = 86_400_000;
 /** A Monday three to four weeks ago. 1970-01-05 was a Monday. */
-export const MONDAY_MS = (Math.floor((Date.now() / DAY_MS - 4) / 7) - 3) * 7 * DAY_MS + 4 * DAY_MS;
+const MONDAY_MS = (Math.floor((Date.now() / DAY_MS - 4) / 7) - 3) * 7 * DAY_MS + 4 * DAY_MS;
 /** The day so many days after that Monday, `YYYY-MM-DD`. */
 export const day = (after: number): string => new Date(MONDAY_MS + after * DAY_MS).toISOString().slice(0, 10);
 const DAYS = Array.from({ length: 14 }, (_, index) => index - 7);
@@ -30,7 +30,7 @@ export const PLACEMENT_OPENS = 3n;
 export const CONTAINER_OPENS = 500n;
 
 /** A placement id that no spreadsheet keeps as a number. */
-export const LONG_ID = 9_007_199_254_740_993n;
+const LONG_ID = 9_007_199_254_740_993n;
 type Hour = (typeof hours)[number];
 /** A record for each hour of each day and each of two placements, with clicks that tell all of them apart. */
 const hours = DAYS.flatMap((one) =>

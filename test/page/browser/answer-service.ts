@@ -100,9 +100,7 @@ export async function tokenOf({ gatewayUrl }: Service, partner: string): Promise
 }
 
 /** Downloads the table as it is shown. Resolves to the file's name, and to the cells of its two sheets. */
-export async function downloadedTable(
-  page: Page,
-): Promise<{ name: string; table: Cell[][]; about: Cell[][] }> {
+export async function downloadedTable(page: Page) {
   const coming = page.waitForEvent('download');
   await page.getByRole('button', { name: 'The table as shown (Excel)' }).click();
   const download = await coming;
@@ -123,24 +121,12 @@ const xmlFaults = (texts: readonly string[]): string[] =>
     return [fault, stray].filter((each) => typeof each === 'string' && each !== '') as string[];
   });
 
-interface Cell {
-  readonly type: string;
-  readonly style: string | undefined;
-  readonly text: string;
-}
-
-/** The cells of a sheet of a workbook, row by row, as its XML has them. */
-const cellsIn = (xml: Uint8Array = new Uint8Array()): Cell[][] =>
+/** The texts of a sheet's cells, row by row. */
+const cellsIn = (xml: Uint8Array = new Uint8Array()): string[][] =>
   [
     ...Buffer.from(xml)
       .toString()
       .matchAll(/<row [^>]*>(.*?)<\/row>/gs),
   ].map(([, row = '']) =>
-    [...row.matchAll(/<c r="\w+"(?: s="(\d)")?( t="inlineStr")?>(.*?)<\/c>/gs)].map(
-      ([, style, type, inner = '']) => ({
-        type: type ? 'text' : 'number',
-        style,
-        text: inner.replaceAll(/<[^>]+>/g, ''),
-      }),
-    ),
+    [...row.matchAll(/<c [^>]*>(.*?)<\/c>/gs)].map(([, cell = '']) => cell.replaceAll(/<[^>]+>/g, '')),
   );

@@ -142,13 +142,6 @@ describe('faults', () => {
     await page.getByText('The request has 3 faults, told where they are.').waitFor();
     await page.getByText('Choose who asks.').waitFor();
     expect(asked).toEqual([]);
-    // The service describes the faults of the same request in its own words.
-    const answer = await byUrl(page, 'house');
-    expect(JSON.parse(answer).errors.map(({ detail }: { detail: string }) => detail)).toEqual([
-      'Missing: this parameter is required.',
-      expect.stringMatching(/^The window is longer than 32 days\. Send/),
-      '"1x" is not an integer in decimal digits.',
-    ]);
   });
 
   it('that only the service finds are also shown at their inputs', async () => {
@@ -167,7 +160,6 @@ describe('faults', () => {
   });
 
   it.each([
-    ['it is no token', 'Bearer nonsense', /token/i],
     ['it has characters that no token has', 'eyJ…', /characters that no token has/],
     ['it gives no access', () => tokenOf(service, 'nobody'), /Not authorized to this endpoint/],
   ])('of the token are shown at its input: %s', async (_, token, words) => {
