@@ -58,13 +58,8 @@ describe.skipIf(!python)('connectors/dlt', () => {
     return { CLIENT_ID: String(clientId), CLIENT_SECRET: String(clientSecret) };
   };
   /** Runs the command, and kills it at the step: `merge`, when the table has the new rows, or `staging`, before that. */
-  async function die(
-    database: string,
-    changes: Change,
-    step: 'staging' | 'merge' = 'merge',
-    environment: Readonly<Record<string, string>> = scene.environment,
-  ): Promise<void> {
-    const child = startProgram(python, environment, 'die.py', [step, ...scene.argv(database, changes)]);
+  async function die(database: string, changes: Change, step: 'staging' | 'merge' = 'merge'): Promise<void> {
+    const child = startProgram(python, scene.environment, 'die.py', [step, ...scene.argv(database, changes)]);
     expect(await endOf(child)).toMatchObject({ signal: 'SIGKILL' });
   }
 
@@ -135,19 +130,11 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
     const FROM = 20;
     const restated = () => scene.service.days.slice(FROM, FROM + 10);
 
-    it('a plain dlt run loads ten days twice; the next run of the command repairs them', async () => {
-      const database = scene.databaseOf('staging-plain');
-      const environment = { ...scene.environment, DLT_DATA_DIR: join(scene.home, 'staging-plain') };
-      const { start = '', end = '' } = few(FROM, 10);
+    it('the next run pulls the days again, although dlt would load what the killed run had staged', async () => {
+      const database = scene.databaseOf('staged');
       await pulls(database, few(FROM, 10), 10);
-      const before = await rowsOf(database);
       for (const day of restated()) await scene.service.restate(day);
-      await die(database, few(FROM, 10), 'staging', environment);
-      const argv = [database, FIELDS.join(','), start, end];
-      const resumed = startProgram(python, environment, 'plain_run.py', argv);
-      expect(await endOf(resumed)).toMatchObject({ code: 0 });
-      const doubled = await rowsOf(database);
-      for (const day of restated()) expect(doubled[day]).toBeGreaterThan(1.5 * (before[day] as number));
+      await die(database, few(FROM, 10), 'staging');
       await pulls(database, few(FROM, 10), 10);
       await scene.expectEqual(database, few(FROM, 10));
     });
