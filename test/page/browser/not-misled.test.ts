@@ -55,14 +55,6 @@ describe('a comparison', () => {
       FAR,
     );
     await answered(page);
-    const percent = (now: bigint, then: bigint) =>
-      (Number(((now - then) * 100_000n) / then) / 1_000).toFixed(2);
-    const [now, weekBefore, justBefore] = [
-      spent([1, 2, 3, 4]),
-      spent([-6, -5, -4, -3]),
-      spent([-3, -2, -1, 0]),
-    ];
-    expect(percent(now, justBefore)).toBe('26.92');
     expect(await totalBefore(page, 'Spend').innerText()).toContain('(+26.92 %)');
     expect(await page.locator('.compared > p').innerText()).toBe(
       `4 days against as many: Tue ${day(1)} to Fri ${day(4)} with Fri ${day(-3)} to Mon ${day(0)}. ` +
@@ -72,7 +64,6 @@ describe('a comparison', () => {
     await page.getByLabel('The same weekdays before').click();
     await page.getByRole('button', { name: 'Run the report' }).click();
     await page.getByText(`with Tue ${day(-6)} to Fri ${day(-3)}.`, { exact: false }).waitFor();
-    expect(percent(now, weekBefore)).toBe('-9.20');
     expect(await totalBefore(page, 'Spend').innerText()).toContain('(-9.20 %)');
     expect(await page.locator('.compared > p').innerText()).not.toContain('differ');
     await page.getByText('Which day is beside which').click();
