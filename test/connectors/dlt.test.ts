@@ -149,16 +149,6 @@ for [day] in duckdb.connect('reports.duckdb').sql(sys.argv[1]).project('day').fe
       await pulls(database, few(FROM, 10), 10);
       await scene.expectEqual(database, few(FROM, 10));
     });
-
-    it('the next run replaces all rows if the killed run had another filter', async () => {
-      const database = scene.databaseOf('other-killed');
-      const filtered: Change = { ...few(FROM, 10), filters: [['DeviceOrProxy', 'Mobile']] };
-      await pulls(database, few(FROM, 10), 10);
-      await die(database, filtered);
-      await scene.expectEqual(database, filtered);
-      await pulls(database, few(FROM, 10), 10);
-      await scene.expectEqual(database, few(FROM, 10));
-    });
   });
 
   describe('the run after a killed run', () => {
