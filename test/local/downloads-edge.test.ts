@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { type IncomingMessage, type OutgoingHttpHeaders, request } from 'node:http';
-import { buffer } from 'node:stream/consumers';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { EDGE_CACHE_CONTROL } from '../../lib/downloads-edge.ts';
 import { startDownloadsEdge } from '../../local/downloads-edge/downloads-edge.ts';
 import { type Listener, serve } from '../../local/serve.ts';
+import { rawRequest } from '../raw-request.ts';
 
 interface Scripted {
   readonly status?: number;
@@ -16,12 +15,9 @@ interface Scripted {
 let answer: (asked: IncomingMessage) => Scripted | Promise<Scripted>;
 let asked: IncomingMessage[];
 let edge: Listener;
-/** A link of the edge to a file. */
-let link: string;
 beforeEach(async () => {
   asked = [];
   edge = await startDownloadsEdge(origin);
-  link = `${edge.url}/r.csv?a`;
   return () => edge.close();
 });
 const { url: origin, close } = await serve(async (incoming, response) => {
@@ -32,14 +28,8 @@ const { url: origin, close } = await serve(async (incoming, response) => {
 });
 afterAll(close);
 
-/** Requests a URL of an edge. Resolves to the answer, without decompressing the body. */
-async function get(url: string, headers: OutgoingHttpHeaders = {}, method = 'GET') {
-  const outgoing = request(url, { headers, method, agent: false }).end();
-  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-  const body = (await buffer(response)).toString();
-  return { status: response.statusCode, headers: response.headers, body };
-}
-
+const get = (path = '/r.csv?a', headers: OutgoingHttpHeaders = {}, method = 'GET') =>
+  rawRequest(edge.url, path, headers, method);
 const statusOf = async (...parameters: Parameters<typeof get>) => (await get(...parameters)).status;
 
 /** Resolves once the origin has received `count` requests. */
@@ -53,9 +43,9 @@ const expired: Scripted = { status: 403, body: '<Code>AccessDenied</Code>' };
 /** The statuses of two requests of one link, if the bucket's answer changes between them. */
 const inTurn = (first: Scripted, then: Scripted) => async () => {
   answer = () => first;
-  const status = await statusOf(link);
+  const status = await statusOf();
   answer = () => then;
-  return [status, await statusOf(link)];
+  return [status, await statusOf()];
 };
 
 // test/infra/api.test.ts has the values of the settings.
@@ -66,11 +56,11 @@ describe('the stand-in of CloudFront, with our settings', () => {
       async () => {
         const { promise, resolve } = Promise.withResolvers<Scripted>();
         answer = ({ url }) => (url === '/r.csv?expired' ? promise : file);
-        const late = statusOf(`${edge.url}/r.csv?expired`);
+        const late = statusOf('/r.csv?expired');
         await reached(1);
-        const good = statusOf(`${edge.url}/r.csv?good`);
+        const good = statusOf('/r.csv?good');
         // The answer to a third request shows that the edge already has the second request.
-        await statusOf(`${edge.url}/other.csv?good`);
+        await statusOf('/other.csv?good');
         resolve(expired);
         return Promise.all([late, good]);
       },
@@ -88,7 +78,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
       async () => {
         answer = ({ headers }) =>
           headers.origin === undefined ? {} : { headers: { 'access-control-allow-origin': '*' } };
-        return (await get(link, { origin: 'null' })).headers['access-control-allow-origin'];
+        return (await get(undefined, { origin: 'null' })).headers['access-control-allow-origin'];
       },
       '*',
     ],
@@ -104,7 +94,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
           const isWhole = Object.entries(preflight).every(([name, value]) => headers[name] === value);
           return { status: method === 'OPTIONS' && isWhole ? 200 : 403 };
         };
-        return statusOf(link, preflight, 'OPTIONS');
+        return statusOf(undefined, preflight, 'OPTIONS');
       },
       200,
     ],
@@ -112,7 +102,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
       'keeps the token from S3',
       async () => {
         answer = ({ headers }) => (headers.authorization === undefined ? file : { status: 400 });
-        return statusOf(link, { authorization: 'Bearer token', cookie: 'a=b' });
+        return statusOf(undefined, { authorization: 'Bearer token', cookie: 'a=b' });
       },
       200,
     ],
@@ -123,14 +113,14 @@ describe('the stand-in of CloudFront, with our settings', () => {
   it('sends the same path and query to the bucket, with the bucket’s host as Host header', async () => {
     answer = () => file;
     const path = '/results/reports/a%20b/report.csv?X-Amz-Expires=300&response-cache-control=no-store&x=%2F+';
-    expect((await get(`${edge.url}${path}`)).body).toBe(FILE);
+    expect((await get(path)).body).toBe(FILE);
     expect([asked[0]?.url, asked[0]?.headers.host]).toEqual([path, new URL(origin).host]);
   });
 
   it('passes on the range and the conditions of a request', async () => {
     answer = () => ({ status: 206 });
     const headers = { range: 'bytes=2-3', 'if-none-match': '"1"', 'if-range': '"1"', 'if-match': 'x' };
-    await get(`${edge.url}/r.csv?a`, headers);
+    await get(undefined, headers);
     expect(asked[0]?.headers).toMatchObject(headers);
   });
 });

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request as send } from 'node:http';
-import { text } from 'node:stream/consumers';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { startGateway } from '../../local/gateway/gateway.ts';
+import { rawRequest } from '../raw-request.ts';
 
 /** Starts a gateway in front of one function. The function records its events. Only `/report` needs admission. */
 async function start(options: Parameters<typeof startGateway>[2] = {}) {
@@ -19,12 +17,8 @@ async function start(options: Parameters<typeof startGateway>[2] = {}) {
   ];
   const gateway = await startGateway(routes, 0, options);
   onTestFinished(() => gateway.close());
-  /** Sends a request with this URL, and with header names in this case. (`fetch` would change both.) */
-  const get = async (path: string, headers: Record<string, string | string[]> = {}) => {
-    const outgoing = send({ host: '127.0.0.1', port: new URL(gateway.url).port, path, headers }).end();
-    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
-    return { status: response.statusCode, headers: response.headers, body: await text(response) };
-  };
+  const get = (path: string, headers: Record<string, string | string[]> = {}) =>
+    rawRequest(gateway.url, path, headers);
   return { events, get };
 }
 

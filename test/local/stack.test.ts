@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
-import { Agent, createServer, type IncomingMessage, request as send } from 'node:http';
+import { Agent, createServer, request as send } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ import { listenOnOtherHost, serve } from '../../local/serve.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { keptLog } from '../kept-log.ts';
 import { ownFolder } from '../own-folder.ts';
+import { rawRequest } from '../raw-request.ts';
 import { s3Of } from '../s3-of.ts';
 
 /** The code of every function. It records its name, event, EVENTS_BUCKET and remaining time. Then `publish` fails. */
@@ -57,14 +58,6 @@ async function startNoting(
 /** A stack with events and an edge, for all tests of this file that do not need one of their own. */
 const shared = await startNoting({ eventsDirectory: tmpdir(), hasDownloadsEdge: true }, afterAll);
 const { stack } = shared;
-
-/** Sends a request with exactly this target and these headers. */
-async function ask(url: string, target: string, headers: Record<string, string>, method = 'GET') {
-  const { hostname, port } = new URL(url);
-  const to = { host: hostname.replaceAll(/[[\]]/g, ''), port, path: target, headers, method, agent: false };
-  const [response] = (await once(send(to).end(), 'response')) as [IncomingMessage];
-  return { status: response.statusCode ?? 0, headers: response.headers, body: await text(response) };
-}
 
 it('after three failed tries of a publication, the stack calls the function that abandons it', async () => {
   const { stack, notesOf } = await startNoting({ asyncRetryPausesMs: [0, 0] });
@@ -153,17 +146,17 @@ describe('a listener of the stack', () => {
     const url = urlOf(stack);
     const { pathname, host, port } = new URL(url);
     for (const foreign of ['evil.example', `evil.example:${port}`, '10.0.0.1', `${host}.evil.example`])
-      expect(await ask(url, pathname, { host: foreign })).toMatchObject({ status: 421 });
-    expect((await ask(url, `http://evil.example:${port}${pathname}`, { host })).status).toBe(421);
+      expect(await rawRequest(url, pathname, { host: foreign })).toMatchObject({ status: 421 });
+    expect((await rawRequest(url, `http://evil.example:${port}${pathname}`, { host })).status).toBe(421);
     // Behind a forwarded port, the port of the name is another one.
     for (const own of [host, new URL(url).hostname, `localhost:${Number(port) + 1}`])
-      expect((await ask(url, pathname, { host: own })).status).not.toBe(421);
+      expect((await rawRequest(url, pathname, { host: own })).status).not.toBe(421);
   });
 
   it('gives pages of other origins the bucket of the reports by its CORS rule, and nothing else', async () => {
     const origin = { origin: 'https://evil.example' };
     const allowed = async (url: string, path: string, more = {}, method = 'GET') =>
-      (await ask(url, path, { host: new URL(url).host, ...origin, ...more }, method)).headers[
+      (await rawRequest(url, path, { host: new URL(url).host, ...origin, ...more }, method)).headers[
         'access-control-allow-origin'
       ];
     for (const bucket of ['performance-reports-events', 'performance-reports-partners', 'none']) {
@@ -228,7 +221,7 @@ describe('a request line in absolute form', () => {
     'is the request for its path: %s',
     async (origin) => {
       const { host } = new URL(stack.apiUrl);
-      await ask(stack.apiUrl, `${origin}/reporting/publisherperformance?a=1#b`, { host });
+      await rawRequest(stack.apiUrl, `${origin}/reporting/publisherperformance?a=1#b`, { host });
       const { event } = (await shared.notesOf('publisherperformance')).at(-1);
       const parameters = { multiValueQueryStringParameters: { a: ['1'] } };
       expect(event).toMatchObject({ path: '/reporting/publisherperformance', ...parameters });
@@ -239,7 +232,7 @@ describe('a request line in absolute form', () => {
 
   it.each(['*', 'about:blank'])('is refused if it is no target of HTTP: %s', async (target) => {
     const before = await shared.notesOf('public');
-    expect(await ask(stack.apiUrl, target, { host: '127.0.0.1' })).toMatchObject({ status: 400 });
+    expect(await rawRequest(stack.apiUrl, target, { host: '127.0.0.1' })).toMatchObject({ status: 400 });
     expect(await shared.notesOf('public')).toEqual(before);
   });
 });
