@@ -26,7 +26,6 @@ const python = await pythonWith('guide-python', ['pandas==3.1.1', 'polars==2.1.0
 const service = await ownService(guideEvents, { functionEnv: { QUERY_WAIT_MS: '400' } });
 service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
 const environment = environmentOf(service.stack, service.token);
-/** Runs a program of the guide in the test's own directory; resolves to its output. */
 const run = async (name: string, [command = '', ...parameters]: readonly string[], env = {}) =>
   runProgram(command, [await guide.write(name, directory()), ...parameters], {
     cwd: directory(),

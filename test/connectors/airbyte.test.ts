@@ -112,14 +112,12 @@ function expectSame(rows: readonly string[], expected: readonly string[]): void 
 }
 const expectedRows = (report: string, question: Question) =>
   rowsOfCsv(expectedReport(report, events[reportOf(report)?.table ?? ''] ?? [], question));
-/** Compares the rows of a report with those of the events. */
 const expectRows = (
   messages: readonly Message[],
   report: string,
   { fields, ...question }: Omit<Question, 'fields'> & { readonly fields: string },
 ) => expectSame(rowsOf(messages, report), expectedRows(report, { ...question, fields: fields.split(',') }));
 
-/** Airbyte's schema for each type of the catalogue. */
 const SCHEMAS: Readonly<Record<string, object>> = {
   integer: { type: ['null', 'integer'] },
   string: { type: ['null', 'string'] },

@@ -46,13 +46,11 @@ describe.skipIf(!python)('connectors/dlt', () => {
       startProgram(python, environment, 'performance-reports-sync', scene.argv(database, changes)),
     );
   };
-  /** Runs the command. It must succeed, with these numbers of days pulled and removed. */
   async function pulls(database: string, changes: Change, pulled: number, removed = 0): Promise<void> {
     expect(await run(database, changes)).toMatchObject({ code: 0, pulled, removed });
   }
   const change = (database: string, sql: string) =>
     execute(python, ['-c', `import duckdb; duckdb.connect('${database}').execute("${sql}")`]);
-  /** The variables of another client of the service. */
   const asClient = (name: string) => {
     const { clientId, clientSecret } = scene.service.clients.find(({ clientId }) => clientId === name) ?? {};
     return { CLIENT_ID: String(clientId), CLIENT_SECRET: String(clientSecret) };

@@ -30,7 +30,6 @@ export async function startRestatedService(seed: number) {
   const days: readonly string[] = Array.from({ length: DAYS }, (_, nth) => dayOf(nth));
   const there = new Map<string, readonly EventRow[]>();
 
-  /** Replaces the data of a day. */
   async function restate(day: string, given: { isFinal?: boolean; device?: string } = {}) {
     const { isFinal = true, device } = given;
     const made = await mkdtemp(join(home, 'made-'));

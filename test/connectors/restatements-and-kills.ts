@@ -70,7 +70,6 @@ export function itStaysEqual(
     const database = databaseOf('killed');
     expect(await connector.run(argv(database))).toMatchObject({ code: 0 });
     const start = () => startProgram(python, environment, 'performance-reports-sync', argv(database));
-    /** Restates some days, and resolves to their number. */
     const restateSome = async () => {
       const changed = new Set(Array.from({ length: 10 }, () => anyDay(service)));
       for (const day of changed) await service.restate(day);

@@ -32,13 +32,11 @@ async function writeOthers(): Promise<void> {
       await writeEvents(lake, table, [{ event_time: '2026-01-01T12:00:00.000Z' }]);
 }
 
-/** Adds a file with one record to a day. */
 function write(day: string, clicks: number, time = '12:00:00.000'): Promise<void> {
   const record = { event_time: `${day}T${time}Z`, publisher_company_id: 1000, clicks };
   return writeEvents(lake, 'publisher_events', [record]);
 }
 
-/** The states of the days of March. */
 async function daysOfMarch(): Promise<{ status: number; days: readonly DayState[] }> {
   const window = { startInclusive: '2026-03-01T00:00:00Z', endExclusive: '2026-04-01T00:00:00Z' };
   const query = new URLSearchParams({ ...window, 'api-version': '1.0' });

@@ -243,7 +243,6 @@ describe('the queue', () => {
   });
 });
 
-/** The number of admitted calls among `count` simultaneous calls. */
 async function admitted(count: number, call: () => Promise<unknown>): Promise<number> {
   const outcomes = await Promise.allSettled(Array.from({ length: count }, call));
   const refused = outcomes.filter((outcome) => outcome.status === 'rejected').map(({ reason }) => reason);

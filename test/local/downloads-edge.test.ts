@@ -32,7 +32,6 @@ const get = (path = '/r.csv?a', headers: OutgoingHttpHeaders = {}, method = 'GET
   rawRequest(edge.url, path, headers, method);
 const statusOf = async (...parameters: Parameters<typeof get>) => (await get(...parameters)).status;
 
-/** Resolves once the origin has received `count` requests. */
 const reached = (count: number) => vi.waitFor(() => expect(asked).toHaveLength(count), { timeout: 60_000 });
 
 const FILE = 'Day,Clicks\n"2026-01-01T00:00:00Z",1\n';

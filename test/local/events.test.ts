@@ -47,7 +47,6 @@ const ask = async ({ follow }: OpenedEvents, sql: string) => {
   await follow(connection, sql);
   return rowsOf(sql);
 };
-/** Counts the records of some days. */
 const clicksOf = (opened: OpenedEvents, first: string, last = first) =>
   ask(
     opened,
@@ -55,7 +54,6 @@ const clicksOf = (opened: OpenedEvents, first: string, last = first) =>
   );
 
 let warnings: string[];
-/** Opens the events as the engine does. */
 const open = () =>
   openEvents(connection, { directory, database, scratchDirectory, onWarning: (line) => warnings.push(line) });
 

@@ -12,7 +12,6 @@ const formEncoded = (value: string) => new URLSearchParams({ value }).toString()
 const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${formEncoded(id)}:${formEncoded(secret)}`).toString('base64')}`;
 
-/** Requests a token; resolves to the answer's status, headers and JSON. */
 const ask = async (form: Record<string, string>, authorization?: string) => {
   const response = await fetch(provider.tokenUrl, {
     method: 'POST',

@@ -33,7 +33,6 @@ const read = async (Key: string) => (await fetch(await presign(Key))).text();
 const keys = async (Prefix: string) =>
   (await s3.listObjectsV2({ Bucket, Prefix })).Contents?.map(({ Key }) => Key) ?? [];
 
-/** The status, code and message of an error answer. */
 const refusal = async (response: Response) => {
   const xml = await response.text();
   const element = (name: string) => new RegExp(`<${name}>(.*)</${name}>`).exec(xml)?.[1];

@@ -43,7 +43,6 @@ interface Subject {
   readonly run: RunSource;
 }
 
-/** A program of a client, and the reports that it got. */
 interface Trial extends Subject {
   readonly source: string;
   /** Whether the program has its cure. With the cure, it must get all reports; without, those of the guide's row. */

@@ -37,7 +37,6 @@ export async function answering(
   /** Opens the page with a question. Runs `prepare` before the page loads. */
   const open = (question: Question = {}, options?: OpenOptions, prepare?: (page: Page) => Promise<unknown>) =>
     openPage(browser, `${service.gatewayUrl}/${hashOf(question)}`, options, prepare);
-  /** Opens the page with a question, and waits for its answer. */
   async function ask(...given: Parameters<typeof open>): Promise<Page> {
     const page = await open(...given);
     await answered(page);

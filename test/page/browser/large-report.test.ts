@@ -6,7 +6,6 @@ import { ownService } from '../../e2e/service.ts';
 import { readProc } from '../../linux-process.ts';
 import { downloaded, openUnasked, ownBrowser, pressRun } from './open-page.ts';
 
-/** Five days of many small records, with random placements and devices. */
 function manyRows(count: number): KnownEvents {
   const random = randomNumbers(18);
   const devices = ['Mobile', 'Desktop', 'Tablet', 'Gmail Image Proxy', 'Apple Mail Privacy'];

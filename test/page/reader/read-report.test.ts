@@ -51,7 +51,6 @@ async function read(asked: ReadRequest, answers: Readonly<Record<string, () => R
 
 const rowsIn = (told: readonly ReaderAnswer[]) =>
   told.flatMap((answer) => (answer.kind === 'rows' ? answer.rows : []));
-/** A file of 1,500 rows. */
 const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
 
 describe('reading a report', () => {

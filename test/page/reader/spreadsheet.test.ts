@@ -6,7 +6,6 @@ import { allRows } from '../../../page/src/reader/table-view.ts';
 import { AWKWARD_TEXT } from '../../e2e/known-events.ts';
 import { PUBLISHER, rowsOf, stored, storedBefore, tableFor } from './stored.ts';
 
-/** The XML of the first sheet of a table's workbook. */
 async function sheetOf(table: Table) {
   const { file, textNumbers } = spreadsheetOf(PUBLISHER, table, allRows(table), []);
   const parts = unzipSync(new Uint8Array((await file?.arrayBuffer()) ?? []));
