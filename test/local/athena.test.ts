@@ -89,32 +89,30 @@ const engineByHand = () => {
   return { byHand, queries };
 };
 
-describe('a query', () => {
-  it('ends SUCCEEDED, and GetQueryExecution describes it as Athena does', async () => {
-    const sql = 'SELECT count(*) AS n FROM publisher_events WHERE day = ?';
-    const execution = await run(sql, "'2026-01-31'");
+it('a query ends SUCCEEDED, and GetQueryExecution describes it as Athena does', async () => {
+  const sql = 'SELECT count(*) AS n FROM publisher_events WHERE day = ?';
+  const execution = await run(sql, "'2026-01-31'");
 
-    expect(execution).toEqual({
-      QueryExecutionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      Query: sql,
-      ExecutionParameters: ["'2026-01-31'"],
-      QueryExecutionContext: { Database: database },
-      WorkGroup: workgroup,
-      ResultConfiguration: { OutputLocation: `${resultsUri}${execution.QueryExecutionId}.csv` },
-      Status: { State: 'SUCCEEDED', ...TIMES },
-      Statistics: {
-        DataScannedInBytes: expect.any(Number),
-        EngineExecutionTimeInMillis: expect.any(Number),
-        TotalExecutionTimeInMillis: expect.any(Number),
-      },
-    });
-    const { SubmissionDateTime, CompletionDateTime } = execution.Status ?? {};
-    expect(Math.abs(Date.now() - Number(SubmissionDateTime))).toBeLessThan(10_000);
-    expect(Number(CompletionDateTime)).toBeGreaterThanOrEqual(Number(SubmissionDateTime));
-    // A stop that comes too late changes nothing.
-    await stopQuery(String(execution.QueryExecutionId));
-    expect(await executionOf(String(execution.QueryExecutionId))).toEqual(execution);
+  expect(execution).toEqual({
+    QueryExecutionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    Query: sql,
+    ExecutionParameters: ["'2026-01-31'"],
+    QueryExecutionContext: { Database: database },
+    WorkGroup: workgroup,
+    ResultConfiguration: { OutputLocation: `${resultsUri}${execution.QueryExecutionId}.csv` },
+    Status: { State: 'SUCCEEDED', ...TIMES },
+    Statistics: {
+      DataScannedInBytes: expect.any(Number),
+      EngineExecutionTimeInMillis: expect.any(Number),
+      TotalExecutionTimeInMillis: expect.any(Number),
+    },
   });
+  const { SubmissionDateTime, CompletionDateTime } = execution.Status ?? {};
+  expect(Math.abs(Date.now() - Number(SubmissionDateTime))).toBeLessThan(10_000);
+  expect(Number(CompletionDateTime)).toBeGreaterThanOrEqual(Number(SubmissionDateTime));
+  // A stop that comes too late changes nothing.
+  await stopQuery(String(execution.QueryExecutionId));
+  expect(await executionOf(String(execution.QueryExecutionId))).toEqual(execution);
 });
 
 describe('a query that fails', () => {
@@ -202,45 +200,41 @@ it('a call to read or stop an unknown execution is refused', async () => {
     });
 });
 
-describe('StopQueryExecution', () => {
-  it('cancels a running query, and the engine is free for the next query', async () => {
-    const other = await start({ engine: { ...engine, maxRunning: 1 } });
-    const long = await startQuery(LONG_QUERY, {}, other);
-    const next = await startQuery('SELECT 1', {}, other);
-    const isUnderWay = async () => (await readdir(join(home, 'scratch'))).includes(`${long}.csv`);
-    await vi.waitUntil(isUnderWay, { interval: 5, timeout: 60_000 });
-    expect((await executionOf(long, other)).Status?.State).toBe('RUNNING');
-    await stopQuery(long, other);
+it('StopQueryExecution cancels a running query, and the engine is free for the next query', async () => {
+  const other = await start({ engine: { ...engine, maxRunning: 1 } });
+  const long = await startQuery(LONG_QUERY, {}, other);
+  const next = await startQuery('SELECT 1', {}, other);
+  const isUnderWay = async () => (await readdir(join(home, 'scratch'))).includes(`${long}.csv`);
+  await vi.waitUntil(isUnderWay, { interval: 5, timeout: 60_000 });
+  expect((await executionOf(long, other)).Status?.State).toBe('RUNNING');
+  await stopQuery(long, other);
 
-    expect((await executionOf(long, other)).Status).toEqual({
-      State: 'CANCELLED',
-      StateChangeReason: 'Query cancelled by user',
-      ...TIMES,
-    });
-    expect((await ended(next, other)).Status?.State).toBe('SUCCEEDED');
-    expect(await readdir(join(home, 'scratch'))).toEqual([]);
+  expect((await executionOf(long, other)).Status).toEqual({
+    State: 'CANCELLED',
+    StateChangeReason: 'Query cancelled by user',
+    ...TIMES,
   });
+  expect((await ended(next, other)).Status?.State).toBe('SUCCEEDED');
+  expect(await readdir(join(home, 'scratch'))).toEqual([]);
 });
 
-describe('the queue', () => {
-  it('runs as many queries as the engine allows; the others are QUEUED: the oldest is next, a stopped one never runs', async () => {
-    const { byHand, queries } = engineByHand();
-    const other = await start({ engine: byHand });
-    const ids: string[] = [];
-    for (const sql of ['SELECT 1', 'SELECT 2', 'SELECT 3', 'SELECT 4'])
-      ids.push(await startQuery(sql, {}, other));
-    const states = async () => {
-      const executions = await Promise.all(ids.map((id) => executionOf(id, other)));
-      return executions.map(({ Status }) => Status?.State);
-    };
+it('as many queries run as the engine allows; the others are QUEUED: the oldest is next, a stopped one never runs', async () => {
+  const { byHand, queries } = engineByHand();
+  const other = await start({ engine: byHand });
+  const ids: string[] = [];
+  for (const sql of ['SELECT 1', 'SELECT 2', 'SELECT 3', 'SELECT 4'])
+    ids.push(await startQuery(sql, {}, other));
+  const states = async () => {
+    const executions = await Promise.all(ids.map((id) => executionOf(id, other)));
+    return executions.map(({ Status }) => Status?.State);
+  };
 
-    expect(await states()).toEqual(['RUNNING', 'RUNNING', 'QUEUED', 'QUEUED']);
-    await stopQuery(String(ids[2]), other);
-    queries[1]?.fail(new Error('over'));
-    await ended(String(ids[1]), other);
-    expect(await states()).toEqual(['RUNNING', 'FAILED', 'CANCELLED', 'RUNNING']);
-    expect(queries.map(({ query }) => query.sql)).toEqual(['SELECT 1', 'SELECT 2', 'SELECT 4']);
-  });
+  expect(await states()).toEqual(['RUNNING', 'RUNNING', 'QUEUED', 'QUEUED']);
+  await stopQuery(String(ids[2]), other);
+  queries[1]?.fail(new Error('over'));
+  await ended(String(ids[1]), other);
+  expect(await states()).toEqual(['RUNNING', 'FAILED', 'CANCELLED', 'RUNNING']);
+  expect(queries.map(({ query }) => query.sql)).toEqual(['SELECT 1', 'SELECT 2', 'SELECT 4']);
 });
 
 async function admitted(count: number, call: () => Promise<unknown>): Promise<number> {

@@ -170,10 +170,11 @@ describe('a request with a signature in its header', () => {
   });
 });
 
-describe('a prefix under which objects are written only once', () => {
-  const sizes = { 'one request': 1, parts: 6 * MIB };
+const sizes = { 'one request': 1, parts: 6 * MIB };
 
-  it.each(Object.entries(sizes))('accepts a write in %s only with If-None-Match', async (name, size) => {
+it.each(Object.entries(sizes))(
+  'a prefix of objects that are written only once accepts a write in %s only with If-None-Match',
+  async (name, size) => {
     const write = (Key: string, condition = {}) =>
       new Upload({ client: s3, params: { Bucket, Key, Body: Buffer.alloc(size), ...condition } }).done();
     const Key = `once/${name}`;
@@ -182,5 +183,5 @@ describe('a prefix under which objects are written only once', () => {
     for (const refused of [() => write(Key), () => write(`${Key}, other`), withMatch])
       await expect(refused()).rejects.toMatchObject({ name: 'AccessDenied' });
     expect(await keys(Key)).toEqual([Key]);
-  });
-});
+  },
+);

@@ -237,7 +237,7 @@ describe('a request line in absolute form', () => {
   });
 });
 
-describe('listenOnOtherHost', () => {
+it('listenOnOtherHost uses the next address if the machine does not have the first one, and throws if it has none', async () => {
   // Addresses that are reserved for documentation (RFC 5737), so no machine has them.
   const nobodys = ['192.0.2.1', '198.51.100.1'];
   const listening = (hosts: string[]) => {
@@ -245,11 +245,8 @@ describe('listenOnOtherHost', () => {
     onTestFinished(() => void server.close());
     return listenOnOtherHost(server, hosts);
   };
-
-  it('uses the next address if the machine does not have the first one, and throws if it has none', async () => {
-    expect(await (await fetch(await listening([...nobodys, '127.0.0.1']))).text()).toBe('here');
-    await expect(listening(nobodys)).rejects.toThrow(
-      'This machine has none of the addresses 192.0.2.1, 198.51.100.1.',
-    );
-  });
+  expect(await (await fetch(await listening([...nobodys, '127.0.0.1']))).text()).toBe('here');
+  await expect(listening(nobodys)).rejects.toThrow(
+    'This machine has none of the addresses 192.0.2.1, 198.51.100.1.',
+  );
 });

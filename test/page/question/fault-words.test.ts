@@ -77,26 +77,24 @@ describe('faultWords', () => {
   );
 });
 
-describe('valueFault', () => {
-  it.each([
-    ['PlacementId', '12', undefined],
-    ['PlacementId', '', 'Give a value, or drop this one.'],
-    ['PlacementId', 'x', 'x is no whole number.'],
-    ['PlacementId', '1,2', '1,2 is no whole number. Add each value by itself.'],
-    ['PlacementId', '99999999999999999999', 'The integer does not fit into 64 bits.'],
-    ['DemandOrigin', 'O’Brien, & Co', undefined],
-    ['DemandOrigin', '', 'Give a value, or drop this one.'],
-    ['DemandOrigin', 'x'.repeat(257), 'At most 256 characters.'],
-    ['Day', '2026-02-01T00:00:00Z', undefined],
-    ['Day', '2026-02-30T00:00:00Z', '2026-02-30 is no day.'],
-    ['Day', '1.2.2026', '1.2.2026 is no day. Write it as YYYY-MM-DD.'],
-    ['Day', '2026-02-01T05:00:00Z', '2026-02-01T05:00:00Z is no day. Write it as YYYY-MM-DD.'],
-    ['DateTime', '2026-02-01T05:00:00Z', undefined],
-    ['DateTime', '2026-02-01T05:30:00Z', '2026-02-01 05:30 is no hour. Write it as YYYY-MM-DD HH:00.'],
-    ['DateTime', 'noon', 'noon is no hour. Write it as YYYY-MM-DD HH:00.'],
-  ])('describes the fault of %s "%s": %s', (name, value, words) => {
-    const dimension = dimensionsOf(advertiserReport).find((candidate) => candidate.name === name);
-    if (!dimension) throw new TypeError(name);
-    expect(valueFault(dimension, value)).toBe(words);
-  });
+it.each([
+  ['PlacementId', '12', undefined],
+  ['PlacementId', '', 'Give a value, or drop this one.'],
+  ['PlacementId', 'x', 'x is no whole number.'],
+  ['PlacementId', '1,2', '1,2 is no whole number. Add each value by itself.'],
+  ['PlacementId', '99999999999999999999', 'The integer does not fit into 64 bits.'],
+  ['DemandOrigin', 'O’Brien, & Co', undefined],
+  ['DemandOrigin', '', 'Give a value, or drop this one.'],
+  ['DemandOrigin', 'x'.repeat(257), 'At most 256 characters.'],
+  ['Day', '2026-02-01T00:00:00Z', undefined],
+  ['Day', '2026-02-30T00:00:00Z', '2026-02-30 is no day.'],
+  ['Day', '1.2.2026', '1.2.2026 is no day. Write it as YYYY-MM-DD.'],
+  ['Day', '2026-02-01T05:00:00Z', '2026-02-01T05:00:00Z is no day. Write it as YYYY-MM-DD.'],
+  ['DateTime', '2026-02-01T05:00:00Z', undefined],
+  ['DateTime', '2026-02-01T05:30:00Z', '2026-02-01 05:30 is no hour. Write it as YYYY-MM-DD HH:00.'],
+  ['DateTime', 'noon', 'noon is no hour. Write it as YYYY-MM-DD HH:00.'],
+])('valueFault describes the fault of %s "%s": %s', (name, value, words) => {
+  const dimension = dimensionsOf(advertiserReport).find((candidate) => candidate.name === name);
+  if (!dimension) throw new TypeError(name);
+  expect(valueFault(dimension, value)).toBe(words);
 });

@@ -49,18 +49,16 @@ describe('valueRanking', () => {
   });
 });
 
-describe('shareWords', () => {
-  it.each([
-    [621, 1_000, '62.1 %'],
-    [1_000, 1_000, '100.0 %'],
-    [0, 1_000, '0.0 %'],
-    [1, 2_000, '0.1 %'],
-    [1, 2_001, 'below 0.1 %'],
-    // A total of zero has no shares.
-    [0, 0, ''],
-  ])('describes the share of %d in %d: %s', (amount, total, words) => {
-    expect(shareWords({ value: 'x', amount }, total)).toBe(words);
-  });
+it.each([
+  [621, 1_000, '62.1 %'],
+  [1_000, 1_000, '100.0 %'],
+  [0, 1_000, '0.0 %'],
+  [1, 2_000, '0.1 %'],
+  [1, 2_001, 'below 0.1 %'],
+  // A total of zero has no shares.
+  [0, 0, ''],
+])('shareWords describes the share of %d in %d: %s', (amount, total, words) => {
+  expect(shareWords({ value: 'x', amount }, total)).toBe(words);
 });
 
 describe('searchValues', () => {
