@@ -5,7 +5,7 @@
 export const localOnly: Readonly<Record<string, string>> = {
   'identical requests > share one query while it runs':
     'The emulator starts a process for each request at once, too many here.',
-  'the answer to a bad request > is 404 for GET /reporting/publisherperformance/, even with a token':
+  'the answer to a bad request > is 404 if a report’s path ends with a slash':
     'The emulator drops the slash before it looks for the route.',
   'the answer to a bad request > is a 400 from the gateway itself':
     'The emulator accepts a bare percent sign in a query.',
@@ -15,7 +15,7 @@ export const localOnly: Readonly<Record<string, string>> = {
     'The emulator decodes a path before it looks for its route.',
   'a query that takes longer than one request waits > leads to a 400 from S3':
     'The emulator accepts a request with two authorizations; S3 refuses it.',
-  'a results bucket gets new objects at the next request':
+  'a results bucket that has lost objects > gets new objects at the next request':
     'It empties the bucket that the one-machine stack names.',
 };
 

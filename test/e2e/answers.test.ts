@@ -87,7 +87,6 @@ describe('the answer to a bad request', () => {
 
   it.each([
     ['GET', '/reporting/nothing'],
-    ['GET', '/reporting/publisherperformance/'],
     ['POST', '/reporting/publisherperformance'],
   ])('is 404 for %s %s, even with a token', async (method, path) => {
     const headers = { Authorization: `Bearer ${service.token}` };
@@ -96,6 +95,10 @@ describe('the answer to a bad request', () => {
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     const type = 'urn:problem-type:performance-reports:not-found';
     expect(await response.json()).toMatchObject({ type, status: 404 });
+  });
+
+  it('is 404 if a report’s path ends with a slash', async () => {
+    expect((await service.request('publisherperformance/', query)).status).toBe(404);
   });
 
   it.each(['%', '%z1', '%4', '100%25%'])('is a 400 from the gateway itself for %s', async (text) => {
