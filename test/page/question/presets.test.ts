@@ -20,6 +20,7 @@ describe('resolveWindow', () => {
     ['month-to-date', '2026-03-02', undefined, { first: '2026-03-01', last: '2026-03-01' }],
     // On the first day of a month, the month to date is the whole month before.
     ['month-to-date', '2026-03-01', undefined, { first: '2026-02-01', last: '2026-02-28' }],
+    ['last-month', '2026-03-31', undefined, { first: '2026-02-01', last: '2026-02-28' }],
     ['last-month', '2026-01-01', undefined, { first: '2025-12-01', last: '2025-12-31' }],
     ['latest', '2026-11-21', '2026-02-28', { first: '2026-02-22', last: '2026-02-28' }],
     ['latest', '2026-03-01', undefined, { first: '2026-02-22', last: '2026-02-28' }],

@@ -191,7 +191,7 @@ describe('the chart of a comparison', () => {
       rowsOf('d2 a 1'),
       undefined,
     ],
-    ['there is no time', 'DeviceOrProxy Clicks', 'a 1; b 1', rowsOf('a 1'), 'DeviceOrProxy'],
+    ['there is one day', 'Day DeviceOrProxy Clicks', 'd1 a 1; d1 b 1', rowsOf('d1 a 1'), 'DeviceOrProxy'],
   ])('has a default split only if it has at most one time: %s', (_, fields, rows, rowsBefore, expected) => {
     const ours = stored(fields, rowsOf(rows));
     expect(chart(ours, clicks, storedBefore(ours, rowsBefore)).by).toBe(expected);
