@@ -66,28 +66,6 @@ describe('a function behind the gateway', () => {
   });
 });
 
-it('the gateway answers requests above the rate with 429 and Retry-After, until the rate allows more', async () => {
-  vi.spyOn(performance, 'now').mockReturnValue(0);
-  onTestFinished(() => void vi.restoreAllMocks());
-  const { events, get } = await start({ throttling: { perSecond: 2, burst: 3 } });
-  const statuses = async (count: number) =>
-    (await Promise.all(Array.from({ length: count }, () => get('/report'))))
-      .map(({ status }) => status)
-      .sort();
-  expect(await statuses(5)).toEqual([200, 200, 200, 429, 429]);
-  expect(events).toHaveLength(3);
-  const { headers, body } = await get('/report');
-  expect(headers).toMatchObject({
-    'retry-after': '5',
-    'content-type': 'application/problem+json',
-    'x-content-type-options': 'nosniff',
-    'strict-transport-security': 'max-age=31536000',
-  });
-  expect(JSON.parse(body)).toMatchObject({ status: 429, title: 'Too many requests' });
-  vi.spyOn(performance, 'now').mockReturnValue(1_000);
-  expect(await statuses(3)).toEqual([200, 200, 429]);
-});
-
 it.each([true, false])('pages of any origin may read the gateway’s own answers: %s', async (isForPages) => {
   const { get } = await start({ isForPages });
   const { status, headers } = await get('/nothing');
