@@ -30,28 +30,29 @@ it('the answer to a valid request says why a report has no rows, as far as every
   }
 });
 
-describe('the answer to HEAD', () => {
-  const answerTo = async (method: string, path: string, more: Record<string, string> = {}) => {
-    const headers = { Authorization: `Bearer ${service.token}`, ...more };
-    const response = await fetch(service.stack.apiUrl + path, { method, headers, redirect: 'manual' });
-    // These headers belong to the request or the connection, not to the answer.
-    const other = /^(x-amzn?-.*|date|connection|keep-alive|transfer-encoding)$/;
-    const fields = Object.fromEntries([...response.headers].filter(([name]) => !other.test(name)));
-    // The URL's signature changes every second.
-    if (fields['location']) fields['location'] = fields['location'].split('?')[0] ?? '';
-    return { status: response.status, fields, body: await response.text() };
-  };
+const answerTo = async (method: string, path: string, more: Record<string, string> = {}) => {
+  const headers = { Authorization: `Bearer ${service.token}`, ...more };
+  const response = await fetch(service.stack.apiUrl + path, { method, headers, redirect: 'manual' });
+  // These headers belong to the request or the connection, not to the answer.
+  const other = /^(x-amzn?-.*|date|connection|keep-alive|transfer-encoding)$/;
+  const fields = Object.fromEntries([...response.headers].filter(([name]) => !other.test(name)));
+  // The URL's signature changes every second.
+  if (fields['location']) fields['location'] = fields['location'].split('?')[0] ?? '';
+  return { status: response.status, fields, body: await response.text() };
+};
 
-  it.each<[string, string, Record<string, string>?]>([
-    ['a report', `/reporting/publisherperformance?${query}`],
-    ['no token', `/reporting/publisherperformance?${query}`, { Authorization: '' }],
-    ['the OpenAPI document', '/openapi.json'],
-  ])('has the status and the headers of the answer to GET, but no body: %s', async (_, path, headers) => {
+it.each<[string, string, Record<string, string>?]>([
+  ['a report', `/reporting/publisherperformance?${query}`],
+  ['no token', `/reporting/publisherperformance?${query}`, { Authorization: '' }],
+  ['the OpenAPI document', '/openapi.json'],
+])(
+  'the answer to HEAD has the status and the headers of the answer to GET, but no body: %s',
+  async (_, path, headers) => {
     await answerTo('GET', path, headers);
     const expected = await answerTo('GET', path, headers);
     expect(await answerTo('HEAD', path, headers)).toEqual({ ...expected, body: '' });
-  });
-});
+  },
+);
 
 describe('the answer to a bad request', () => {
   it('is one problem document that names all faults', async () => {
@@ -99,46 +100,44 @@ describe('the answer to a bad request', () => {
   });
 });
 
-describe('the answer to a caller', () => {
-  const sign = async (claims: object) =>
-    `Bearer ${await service.stack.identityProvider.signToken({ ...EVERY_COMPANY, ...claims })}`;
-  const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const bad = {
-    challenge: 'Bearer error="invalid_token"',
-    detail: 'The access token is invalid or has expired. Request a new one.',
-  };
+const sign = async (claims: object) =>
+  `Bearer ${await service.stack.identityProvider.signToken({ ...EVERY_COMPANY, ...claims })}`;
+const base64url = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+const bad = {
+  challenge: 'Bearer error="invalid_token"',
+  detail: 'The access token is invalid or has expired. Request a new one.',
+};
 
-  it.each<[string, () => Promise<string | undefined>, object]>([
-    [
-      'whose token has no scope',
-      () => sign({}),
-      {
-        challenge: `Bearer error="insufficient_scope", scope="${service.stack.scope}"`,
-        detail: 'Not authorized to this endpoint.',
-      },
-    ],
-    [
-      'whose token is unsigned',
-      async () => {
-        const claims = { scope: service.stack.scope, exp: 9e9 };
-        return `Bearer ${base64url({ alg: 'none', typ: 'JWT' })}.${base64url(claims)}.`;
-      },
-      bad,
-    ],
-    [
-      'without an Authorization header',
-      async () => undefined,
-      { challenge: 'Bearer', detail: 'Send the header "Authorization: Bearer <access_token>".' },
-    ],
-  ])('is 401 for a caller %s', async (_, authorizationOf, expected) => {
-    const Authorization = await authorizationOf();
-    const headers: Record<string, string> = Authorization === undefined ? {} : { Authorization };
-    const response = await service.request('publisherperformance', query, { headers });
-    const { detail } = (await response.json()) as { detail: string };
-    // API Gateway renames a function's WWW-Authenticate.
-    const challenge = response.headers.get('x-amzn-remapped-www-authenticate');
-    expect({ status: response.status, challenge, detail }).toEqual({ status: 401, ...expected });
-  });
+it.each<[string, () => Promise<string | undefined>, object]>([
+  [
+    'whose token has no scope',
+    () => sign({}),
+    {
+      challenge: `Bearer error="insufficient_scope", scope="${service.stack.scope}"`,
+      detail: 'Not authorized to this endpoint.',
+    },
+  ],
+  [
+    'whose token is unsigned',
+    async () => {
+      const claims = { scope: service.stack.scope, exp: 9e9 };
+      return `Bearer ${base64url({ alg: 'none', typ: 'JWT' })}.${base64url(claims)}.`;
+    },
+    bad,
+  ],
+  [
+    'without an Authorization header',
+    async () => undefined,
+    { challenge: 'Bearer', detail: 'Send the header "Authorization: Bearer <access_token>".' },
+  ],
+])('the answer is 401 for a caller %s', async (_, authorizationOf, expected) => {
+  const Authorization = await authorizationOf();
+  const headers: Record<string, string> = Authorization === undefined ? {} : { Authorization };
+  const response = await service.request('publisherperformance', query, { headers });
+  const { detail } = (await response.json()) as { detail: string };
+  // API Gateway renames a function's WWW-Authenticate.
+  const challenge = response.headers.get('x-amzn-remapped-www-authenticate');
+  expect({ status: response.status, challenge, detail }).toEqual({ status: 401, ...expected });
 });
 
 describe('the answer while a part of the service is broken', () => {

@@ -54,13 +54,14 @@ function queryOfExample(parameters: readonly object[], example: string, filters:
   return String(query);
 }
 
-describe('the examples of the OpenAPI document', () => {
-  const examples = reports.flatMap((report) =>
-    Object.entries(exampleRequests(report)).map(
-      ([name, request]) => [report.name, name, report, request] as const,
-    ),
-  );
-  it.each(examples)('get a report of %s: %s', async (_, name, report, request) => {
+const examples = reports.flatMap((report) =>
+  Object.entries(exampleRequests(report)).map(
+    ([name, request]) => [report.name, name, report, request] as const,
+  ),
+);
+it.each(examples)(
+  'the examples of the OpenAPI document get a report of %s: %s',
+  async (_, name, report, request) => {
     const { parameters } =
       document.paths[`/reporting/${report.name}` as '/reporting/publisherperformance'].get;
     const filters = Object.keys(request.filter ?? {}).map((field) => `filter[${field}]`);
@@ -69,5 +70,5 @@ describe('the examples of the OpenAPI document', () => {
     const csv = await response.text();
     expect(response.status, csv).toBe(200);
     expect(csv.split('\n')[0]).toBe(exampleCsv(request, report).split('\n')[0]);
-  });
-});
+  },
+);
