@@ -180,21 +180,25 @@ describe('openEvents', () => {
   });
 
   // The rules have their cases in test/lake-check.
-  it('names all faults at once, the worst first', async () => {
+  it('names all faults at once, the worst first, and names a fault of many files once', async () => {
     await writeEach();
-    await writeFile(inDay('events.csv'), 'a,b');
     await addFile({ clicks: '-1::BIGINT' });
+    for (const name of ['m', 'n', 'o', 'p', 'q'])
+      await addFile({ revenue: '1.5::DOUBLE', placement_id: `${name.charCodeAt(0)}::BIGINT` }, name);
+    await writeFile(inDay('events.csv'), 'a,b');
+
     const fault = await open().catch((error: Error) => error);
     expect(fault).toMatchObject({ name: 'OperatorFault' });
     expect((fault as Error).message.split('\n')).toEqual([
-      `${directory} can't be served; 2 faults:`,
+      `${directory} can't be served; 3 faults:`,
       expect.stringMatching(/^ {2}1\. .*z\.parquet: clicks: some records with a count below 0/),
-      expect.stringMatching(/^ {2}2\. .*events\.csv: it is not a Parquet file/),
+      expect.stringMatching(/^ {2}2\. .*m\.parquet, .*n\.parquet, .*o\.parquet and 2 more: revenue: it is D/),
+      expect.stringMatching(/^ {2}3\. .*events\.csv: it is not a Parquet file/),
     ]);
   });
 
-  const addFile = (changed: Readonly<Record<string, string | undefined>>) =>
-    writeParquet('publisher_events/day=2026-01-31/z.parquet', publisherRecord(changed));
+  const addFile = (changed: Readonly<Record<string, string | undefined>>, name = 'z') =>
+    writeParquet(`publisher_events/day=2026-01-31/${name}.parquet`, publisherRecord(changed));
   const inDay = (name: string) => join(directory, 'publisher_events', 'day=2026-01-31', name);
 });
 
