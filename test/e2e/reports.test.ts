@@ -90,7 +90,6 @@ it.each<[string, Question]>([
 
 it.each<[string, Question]>([
   ['one row of totals', ask('Impressions,Clicks,Conversions,ConversionRevenue,Spend')],
-  ['text with quotes, commas, line ends and emoji', ask('DemandOrigin,DeviceOrProxy,Spend')],
 ])(
   'GET /reporting/advertiserperformance gives byte for byte the report computed from the events: %s',
   async (_, question) => {

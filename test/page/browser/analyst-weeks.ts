@@ -1,5 +1,5 @@
 import type { KnownEvents } from '../../e2e/known-events.ts';
-import { amount, sumOf } from './weeks-of-events.ts';
+import { amount, publisher, sumOf } from './weeks-of-events.ts';
 
 /** Two weeks of events, on the same weekdays whenever a test runs, with figures for the tasks of an analyst. */
 
@@ -55,7 +55,6 @@ export const hoursOf = (of: (hour: Hour) => bigint, days: readonly number[], dev
   );
 
 const at = (one: number, hour = 12) => `${day(one)}T${String(hour).padStart(2, '0')}:30:00.000Z`;
-const publisher = { container_id: 1n, publisher_account_id: 7n, publisher_company_id: 1_000n };
 export const analystWeeks: KnownEvents = {
   publisher_events: [
     ...hours.map(({ day: one, hour, placement, device, clicks, served, revenue }) => ({

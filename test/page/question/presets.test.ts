@@ -48,8 +48,6 @@ describe('resolveWindow', () => {
 it.each<[Preset | Days, string]>([
   ['yesterday', 'yesterday, 2026-11-22'],
   ['last-7-days', 'last 7 days'],
-  ['last-14-days', 'last 14 days'],
-  ['last-30-days', 'last 30 days'],
   ['month-to-date', 'month to date, 2026-11-01 to 2026-11-22'],
   ['last-month', 'last month, 2026-10'],
   ['latest', '7 days to 2026-11-20'],
