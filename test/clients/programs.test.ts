@@ -182,8 +182,6 @@ describe('the daily job of docs/first-report.md', () => {
   );
 });
 
-// The page's own programs.
-
 const fields = ['Day', 'PlacementId', 'DeviceOrProxy', 'Clicks', 'Revenue'];
 /** Filter values with characters that shells and languages treat specially. */
 const DEVICES = [`O'Brien" OR 1=1 --`, 'back\\slash', '日本語', '=1+1', 'Mobile'];

@@ -11,7 +11,6 @@ import { OPEN_DAY, weeksOfEvents } from './weeks-of-events.ts';
 
 export const CONTACT = 'data@example.com';
 
-/** The part of the page's address that holds a question, from `#` on. */
 const hashOf = (question: Question): string => `#${new URLSearchParams(question).toString()}`;
 type Question = Readonly<Record<string, string>>;
 

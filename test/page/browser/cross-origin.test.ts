@@ -13,7 +13,6 @@ const question = (hour: number) => ({
   end: '2026-02-01T00:00:00Z',
 });
 
-/** A web site that has an origin of its own. */
 const partner = await serve((_, response) =>
   response.setHeader('content-type', 'text/html').end('<h1>Performance reports</h1>'),
 );

@@ -10,7 +10,6 @@ const { ask } = await answering();
 const toTheCent = (micros: bigint) =>
   withCommas(amount(((micros + 5_000n) / 10_000n) * 10_000n).slice(0, -4));
 
-/** The number of ads served `back` days before the newest day, with commas. */
 const servedOn = (back: number) => {
   const rows = deviceDays.filter((row) => row.back === back);
   return withCommas(sumOf(rows, ({ served }) => served));
