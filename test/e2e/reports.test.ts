@@ -88,15 +88,6 @@ it.each<[string, Question]>([
   },
 );
 
-it.each<[string, Question]>([
-  ['one row of totals', ask('Impressions,Clicks,Conversions,ConversionRevenue,Spend')],
-])(
-  'GET /reporting/advertiserperformance gives byte for byte the report computed from the events: %s',
-  async (_, question) => {
-    await agrees('advertiserperformance', question);
-  },
-);
-
 describe('reports', () => {
   it.each(AWKWARD_TEXT.filter((text) => text !== '' && !/\p{Cc}/u.test(text)))(
     'have only the rows with the text %j if they are filtered by it',
