@@ -29,7 +29,7 @@ export interface QueryEngine {
 }
 
 /** An engine that the stack opens, and closes when the stack stops. */
-export interface OpenedEngine extends QueryEngine {
+interface OpenedEngine extends QueryEngine {
   close(): void;
 }
 

@@ -32,7 +32,6 @@ interface Shown {
   readonly answer: string;
 }
 
-/** The commands that a page shows, with the outputs that the page shows for them. */
 async function shownOn(page: string): Promise<Shown[]> {
   const text = await readFile(join(root, page), 'utf8');
   const blocks = [...text.matchAll(/^```console\n(.*?)^```$/gms)].map(([, block = '']) => block);

@@ -104,22 +104,15 @@ function rowsOfCsv(csv: string): string[] {
   );
 }
 
-/** Compares thousands of rows. If rows differ, the failure shows only the first three. */
-function expectSame(rows: readonly string[], expected: readonly string[]): void {
-  const first = expected.findIndex((row, index) => row !== rows[index]);
-  if (first >= 0) expect(rows.slice(first, first + 3)).toEqual(expected.slice(first, first + 3));
-  expect(rows).toHaveLength(expected.length);
-}
 const expectedRows = (report: string, question: Question) =>
   rowsOfCsv(expectedReport(report, events[reportOf(report)?.table ?? ''] ?? [], question));
-/** Compares the rows of a report with those of the events. */
 const expectRows = (
   messages: readonly Message[],
   report: string,
   { fields, ...question }: Omit<Question, 'fields'> & { readonly fields: string },
-) => expectSame(rowsOf(messages, report), expectedRows(report, { ...question, fields: fields.split(',') }));
+) =>
+  expect(rowsOf(messages, report)).toEqual(expectedRows(report, { ...question, fields: fields.split(',') }));
 
-/** Airbyte's schema for each type of the catalogue. */
 const SCHEMAS: Readonly<Record<string, object>> = {
   integer: { type: ['null', 'integer'] },
   string: { type: ['null', 'string'] },
@@ -131,14 +124,14 @@ const PUBLISHER_FIELDS =
   'Day,PlacementId,ContainerId,PublisherCompanyId,DeviceOrProxy,ServedAds,Opens,Clicks,Revenue';
 const ADVERTISER_FIELDS = 'DateTime,CampaignId,DemandOrigin,Impressions,Conversions,ConversionRevenue,Spend';
 
-describe.runIf(python)('the Airbyte manifest: check', () => {
+describe.runIf(python)('the Airbyte manifest', () => {
   it('names the version of airbyte-cdk that the guide installs', async () => {
     expect(await readFile(await guide.write('install.sh', directory()), 'utf8')).toContain(
       `install airbyte-cdk==${version}\n`,
     );
   });
 
-  it('succeeds with valid settings', async () => {
+  it('is checked with valid settings', async () => {
     expect(statusOf(await run('check.sh'))).toEqual({ status: 'SUCCEEDED' });
   });
 
@@ -155,44 +148,43 @@ describe.runIf(python)('the Airbyte manifest: check', () => {
       'Invalid request: endExclusive: Must be later than',
     ],
     ['a single field', { publisher_fields: 'Day' }, `Config validation error: 'Day'`],
-  ])('fails with %s and says why', async (_, wrong, reason) => {
+  ])('fails its check with %s and says why', async (_, wrong, reason) => {
     const status = statusOf(await run('check.sh', wrong));
     expect(status?.status).toBe('FAILED');
     expect(status?.message).toContain(reason);
   });
-});
 
-describe.runIf(python)('the Airbyte manifest: discover', () => {
   it.each([
     ['all fields', () => true],
     ['some fields', (name: string) => name.includes('e')],
-  ])('gives %s the types of the catalogue, but gives amounts the type of a text', async (_, isAskedFor) => {
-    const [publisher = [], advertiser = []] = reports.map(({ fields }) =>
-      fields.filter(({ name }) => isAskedFor(name)),
-    );
-    const namesOf = (fields: typeof publisher) => fields.map(({ name }) => name).join(',');
-    const fields = { publisher_fields: namesOf(publisher), advertiser_fields: namesOf(advertiser) };
-    const messages = await run('discover.sh', fields);
-    const streams = messages.find(({ catalog }) => catalog)?.catalog?.streams ?? [];
-    const properties = streams.map(({ name, json_schema }) => [name, json_schema.properties] as const);
-    const schemasOf = (fields: typeof publisher) =>
-      Object.fromEntries(fields.map(({ name, type }) => [name, SCHEMAS[type]]));
-    const text = { type: 'string' };
-    expect(Object.fromEntries(properties)).toMatchObject({
-      publisherperformance: schemasOf(publisher),
-      advertiserperformance: schemasOf(advertiser),
-      days: {
-        ...{ report: text, day: { ...text, format: 'date' }, state: text, version: text },
-        ...{ startInclusive: { format: 'date-time' }, endExclusive: { format: 'date-time' } },
-      },
-    });
-    const counts = properties.map(([, fields]) => Object.keys(fields).length);
-    expect(counts).toEqual([publisher.length, advertiser.length, 6]);
-    for (const stream of streams) expect(stream.supported_sync_modes).toEqual(['full_refresh']);
-  });
-});
+  ])(
+    'discovers %s with the types of the catalogue, but amounts with the type of a text',
+    async (_, isAskedFor) => {
+      const [publisher = [], advertiser = []] = reports.map(({ fields }) =>
+        fields.filter(({ name }) => isAskedFor(name)),
+      );
+      const namesOf = (fields: typeof publisher) => fields.map(({ name }) => name).join(',');
+      const fields = { publisher_fields: namesOf(publisher), advertiser_fields: namesOf(advertiser) };
+      const messages = await run('discover.sh', fields);
+      const streams = messages.find(({ catalog }) => catalog)?.catalog?.streams ?? [];
+      const properties = streams.map(({ name, json_schema }) => [name, json_schema.properties] as const);
+      const schemasOf = (fields: typeof publisher) =>
+        Object.fromEntries(fields.map(({ name, type }) => [name, SCHEMAS[type]]));
+      const text = { type: 'string' };
+      expect(Object.fromEntries(properties)).toMatchObject({
+        publisherperformance: schemasOf(publisher),
+        advertiserperformance: schemasOf(advertiser),
+        days: {
+          ...{ report: text, day: { ...text, format: 'date' }, state: text, version: text },
+          ...{ startInclusive: { format: 'date-time' }, endExclusive: { format: 'date-time' } },
+        },
+      });
+      const counts = properties.map(([, fields]) => Object.keys(fields).length);
+      expect(counts).toEqual([publisher.length, advertiser.length, 6]);
+      for (const stream of streams) expect(stream.supported_sync_modes).toEqual(['full_refresh']);
+    },
+  );
 
-describe.runIf(python)('the Airbyte manifest: read', () => {
   it('pulls the reports of the guide, up to the last midnight', async () => {
     const messages = await run('read.sh');
     expect(errorsOf(messages)).toEqual([]);
@@ -218,7 +210,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
     for (const part of ['"comma, Inc."', '"line one\\nline two"', '"\\"\\""', '"return\\n"'])
       expect(rows.some((row) => row.includes(part))).toBe(true);
     expectRows(messages, 'advertiserperformance', { ...window, fields: ADVERTISER_FIELDS });
-    expectSame(rowsOf(messages, 'days'), sorted(await daysOf(window)));
+    expect(rowsOf(messages, 'days')).toEqual(sorted(await daysOf(window)));
   });
 
   it('pulls a window that starts and ends in the middle of an hour, filtered by texts that a URL must escape', async () => {
@@ -253,9 +245,7 @@ describe.runIf(python)('the Airbyte manifest: read', () => {
     expect(logOf(messages)).toContainEqual(expect.stringContaining('(HTTP 500). Retrying in '));
     expectRows(messages, 'advertiserperformance', { ...window, fields: 'Day,Clicks' });
   });
-});
 
-describe.runIf(python)("the Airbyte manifest: the Connector Builder's program", () => {
   /** A Python program that prints the settings for the Builder's program, with the manifest in them. */
   const WITH_MANIFEST = `
 import json, sys, yaml
@@ -264,7 +254,7 @@ settings["__injected_declarative_manifest"] = yaml.safe_load(open("manifest.yaml
 settings["__command"] = "test_read"
 print(json.dumps(settings))`;
 
-  it('reads the rows of a stream', async () => {
+  it('gives the rows of a stream to the Connector Builder’s program', async () => {
     const window = { start: '2026-01-05T00:00:00Z', end: '2026-01-06T00:00:00Z' };
     await writeFile(join(directory(), 'config.json'), JSON.stringify({ ...(await settings()), ...window }));
     const catalog = JSON.parse(await readFile(await guide.write('catalog.json', directory()), 'utf8'));

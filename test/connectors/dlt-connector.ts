@@ -104,7 +104,7 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 export const startProgram = (
   python: string,
   environment: Environment,
-  program: 'die.py' | 'plain_run.py' | 'performance-reports-sync',
+  program: 'die.py' | 'performance-reports-sync',
   argv: readonly string[],
 ): Child => {
   const bin = join(python, '..');

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promi
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { reportOf } from '../../lib/report/catalogue.ts';
 import { serve } from '../../local/serve.ts';
 import { knownEvents, randomNumbers } from '../e2e/known-events.ts';
@@ -272,53 +272,49 @@ it('texts of the traffic are quoted, bounded and without a character that could 
   }
 });
 
-describe('a hostile SELECT', () => {
-  let queried: { table: string; file: string };
-  beforeAll(async () => {
-    queried = await report({ requestedFields: ['Day', 'Clicks'] });
-  });
-  const ATTACKS = `
-    SELECT * FROM read_csv('/etc/passwd')
-    FROM '/etc/passwd'
-    SELECT * FROM read_text('FILE')
-    FROM 'FILE'
-    SELECT * FROM glob('/*')
-    ATTACH '/tmp/evil.duckdb'
-    COPY (SELECT 1) TO 'FOLDER/evil.csv'
-    SELECT 1; SELECT 2
-    INSTALL httpfs
-    LOAD httpfs
-    SELECT excel_text(1, '0')
-    SET memory_limit = '9GB'
-    SELECT * FROM duckdb_secrets()
-    SELECT getenv('PATH')
-    SELECT current_setting('temp_directory')
-    FROM information_schema.tables
-    FROM query('SELECT 1')
-    SELECT * FROM enable_logging(storage := 'file')
-    SELECT sleep_ms(100000)
-    DROP VIEW TABLE
-    WITH x AS (DELETE FROM TABLE RETURNING *) FROM x
-    COPY (SELECT 1) TO 'FOLDER/TABLE/report.parquet'
-    EXPORT DATABASE 'FOLDER/evil'
-    SELECT lpad('x', 2000000000, 'y')
-    SELECT list(range) FROM range(300000000)
-    PIVOT TABLE ON Day USING sum(Clicks)
-    SELECT * FROM read_blob('FOLDER/TABLE/report.csv')
-    PRAGMA database_list
-    WITH RECURSIVE x AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x
-    SELECT count(*) FROM range(100000000000) a, range(1000000) b`;
+let pulled: ReturnType<typeof report> | undefined;
+const queried = () => (pulled ??= report({ requestedFields: ['Day', 'Clicks'] }));
+const ATTACKS = `
+  SELECT * FROM read_csv('/etc/passwd')
+  FROM '/etc/passwd'
+  SELECT * FROM read_text('FILE')
+  FROM 'FILE'
+  SELECT * FROM glob('/*')
+  ATTACH '/tmp/evil.duckdb'
+  COPY (SELECT 1) TO 'FOLDER/evil.csv'
+  SELECT 1; SELECT 2
+  INSTALL httpfs
+  LOAD httpfs
+  SELECT excel_text(1, '0')
+  SET memory_limit = '9GB'
+  SELECT * FROM duckdb_secrets()
+  SELECT getenv('PATH')
+  SELECT current_setting('temp_directory')
+  FROM information_schema.tables
+  FROM query('SELECT 1')
+  SELECT * FROM enable_logging(storage := 'file')
+  SELECT sleep_ms(100000)
+  DROP VIEW TABLE
+  WITH x AS (DELETE FROM TABLE RETURNING *) FROM x
+  COPY (SELECT 1) TO 'FOLDER/TABLE/report.parquet'
+  EXPORT DATABASE 'FOLDER/evil'
+  SELECT lpad('x', 2000000000, 'y')
+  SELECT list(range) FROM range(300000000)
+  PIVOT TABLE ON Day USING sum(Clicks)
+  SELECT * FROM read_blob('FOLDER/TABLE/report.csv')
+  PRAGMA database_list
+  WITH RECURSIVE x AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM x) SELECT max(n) FROM x
+  SELECT count(*) FROM range(100000000000) a, range(1000000) b`;
 
-  it.each(ATTACKS.trim().split(/\n +/))('is refused: %s', async (attack) => {
-    const { table, file } = queried;
-    const folder = dirname(dirname(file));
-    const before = await readdir(folder, { recursive: true });
-    const sql = attack.replaceAll('TABLE', table).replaceAll('FILE', file).replaceAll('FOLDER', folder);
-    expect(await fault('query', { sql })).toMatch(
-      /A query is one SELECT over tables|longer than 30 s|more memory|^(Catalog|Permission|Extension Autoloading) Error/,
-    );
-    expect(await readdir(folder, { recursive: true })).toEqual(before);
-  });
+it.each(ATTACKS.trim().split(/\n +/))('a hostile SELECT is refused: %s', async (attack) => {
+  const { table, file } = await queried();
+  const folder = dirname(dirname(file));
+  const before = await readdir(folder, { recursive: true });
+  const sql = attack.replaceAll('TABLE', table).replaceAll('FILE', file).replaceAll('FOLDER', folder);
+  expect(await fault('query', { sql })).toMatch(
+    /A query is one SELECT over tables|longer than 30 s|more memory|^(Catalog|Permission|Extension Autoloading) Error/,
+  );
+  expect(await readdir(folder, { recursive: true })).toEqual(before);
 });
 
 describe('what fails', () => {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { link, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { type IncomingMessage, request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,6 @@ export async function startRestatedService(seed: number) {
   const days: readonly string[] = Array.from({ length: DAYS }, (_, nth) => dayOf(nth));
   const there = new Map<string, readonly EventRow[]>();
 
-  /** Replaces the data of a day. */
   async function restate(day: string, given: { isFinal?: boolean; device?: string } = {}) {
     const { isFinal = true, device } = given;
     const made = await mkdtemp(join(home, 'made-'));
@@ -105,21 +104,6 @@ export async function startRestatedService(seed: number) {
     takeBack,
     /** A day's events; undefined if it has none. */
     eventsOn: (day: string) => there.get(day),
-    /** Keeps a day's current files. Resolves to a function that puts the same files back. */
-    async keep(day: string) {
-      const kept = join(home, `kept-${day}`);
-      await rm(kept, { recursive: true, force: true });
-      await mkdir(kept);
-      // The files are linked, not copied: a copy would be another file, with another version.
-      for (const name of await readdir(folderOf(day)))
-        await link(join(folderOf(day), name), join(kept, name));
-      const events = there.get(day) ?? [];
-      return async () => {
-        await rm(folderOf(day), { recursive: true, force: true });
-        await rename(kept, folderOf(day));
-        there.set(day, events);
-      };
-    },
     /**
      * Calls `act` once, before the service answers a request for a report, but lets `left` such requests pass first.
      * When `act` is called, the connector already has its answer from `/days`.

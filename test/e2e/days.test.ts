@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DayState } from '../../lib/lake/day-states.ts';
@@ -32,17 +32,11 @@ async function writeOthers(): Promise<void> {
       await writeEvents(lake, table, [{ event_time: '2026-01-01T12:00:00.000Z' }]);
 }
 
-const folder = (day: string) => join(lake, 'publisher_events', `day=${day}`);
-
-/** Adds a file with one record to a day. */
 function write(day: string, clicks: number, time = '12:00:00.000'): Promise<void> {
   const record = { event_time: `${day}T${time}Z`, publisher_company_id: 1000, clicks };
   return writeEvents(lake, 'publisher_events', [record]);
 }
 
-const mark = (day: string) => writeFile(join(folder(day), '_SUCCESS'), '');
-
-/** The states of the days of March. */
 async function daysOfMarch(): Promise<{ status: number; days: readonly DayState[] }> {
   const window = { startInclusive: '2026-03-01T00:00:00Z', endExclusive: '2026-04-01T00:00:00Z' };
   const query = new URLSearchParams({ ...window, 'api-version': '1.0' });
@@ -61,21 +55,6 @@ async function clicks(start: string, end: string): Promise<{ csv: string; versio
 }
 
 describe('GET /reporting/{report}/days', () => {
-  it('gives the window, and the state and version of each day with events', async () => {
-    await write('2026-03-03', 1);
-    await mark('2026-03-01');
-    await mkdir(folder('2026-03-02'));
-    await mkdir(folder('2026-03-05'));
-    await mark('2026-03-05');
-    expect(await daysOfMarch()).toMatchObject({
-      status: 200,
-      days: [
-        { day: '2026-03-01', endExclusive: '2026-03-02T00:00:00Z', state: 'final' },
-        { day: '2026-03-03', endExclusive: '2026-03-04T00:00:00Z', state: 'open' },
-      ],
-    });
-  });
-
   it('gives the window of each day, and the version that a report with this window has', async () => {
     await write('2026-03-01', 1, '23:59:59.999');
     await write('2026-03-02', 5);

@@ -1,8 +1,8 @@
-import { request as httpRequest } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { currentLane } from '../deployed/lane.ts';
+import { rawRequest } from '../raw-request.ts';
 import { s3Of } from '../s3-of.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { freshQuestions } from './fresh-questions.ts';
@@ -63,18 +63,10 @@ describe('a query that takes longer than one request waits', () => {
   it('leads to a 400 from S3 if the client keeps Authorization', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
     const headers = { Authorization: `Bearer ${service.token}` };
-    const get = (url: string) =>
-      new Promise<{ status: number; location: string | undefined; body: string }>((resolve, reject) => {
-        httpRequest(url, { headers }, async (response) => {
-          const body = (await response.toArray()).join('');
-          resolve({ status: response.statusCode ?? 0, location: response.headers.location, body });
-        })
-          .on('error', reject)
-          .end();
-      });
+    const get = (url: string) => rawRequest(url, url.slice(new URL(url).origin.length), headers);
     let url = urlOf(freshQuestion());
     let answer = await get(url);
-    for (; answer.location; answer = await get(url)) url = new URL(answer.location, url).href;
+    for (; answer.headers.location; answer = await get(url)) url = new URL(answer.headers.location, url).href;
     expect(url.startsWith(service.stack.storageUrl)).toBe(true);
     expect(answer).toMatchObject({ status: 400, body: expect.stringContaining('Only one auth mechanism') });
     // The guide tells this client to fetch the Location without the Authorization header.

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { expectedReport, type Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { ownService } from './service.ts';
@@ -22,28 +22,18 @@ const tokenOf = (claims: object) =>
 const january = { start: '2026-01-01T00:00:00Z', end: '2026-02-01T00:00:00Z' };
 const revenue: Question = { ...january, fields: ['PublisherCompanyId', 'Opens', 'Revenue'] };
 
-describe('a caller whose token’s claims say which rows it sees', () => {
-  it('sees only its own companies’ rows, while another caller sees other rows at the same URL', async () => {
-    const [one, other] = [
-      await tokenOf({ publisher_companies: 1000 }),
-      await tokenOf({ publisher_companies: '1001' }),
-    ];
-    const answers = await Promise.all(
-      [one, other, one].map((token) => service.answerTo(token, 'publisherperformance', revenue)),
-    );
-    const expectedFor = (company: bigint) => {
-      const visible = events.publisher_events.filter((row) => row['publisher_company_id'] === company);
-      return { status: 200, body: expectedReport('publisherperformance', visible, revenue) };
-    };
-    expect(answers).toEqual([expectedFor(1000n), expectedFor(1001n), expectedFor(1000n)]);
-    expect(answers[0]).not.toEqual(answers[1]);
-  });
-
-  it('gets the same answer for a company that it may not see and for a company that does not exist', async () => {
-    const token = await tokenOf({ publisher_companies: [1000] });
-    const filtered = (id: string) =>
-      service.answerTo(token, 'publisherperformance', { ...revenue, filters: { PublisherCompanyId: [id] } });
-    expect(await filtered('1001')).toEqual(await filtered('424242'));
-    expect(await filtered('1001')).toEqual({ status: 200, body: '"PublisherCompanyId","Opens","Revenue"\n' });
-  });
+it('a caller sees only the rows of its token’s companies, while another caller sees other rows at the same URL', async () => {
+  const [one, other] = [
+    await tokenOf({ publisher_companies: 1000 }),
+    await tokenOf({ publisher_companies: '1001' }),
+  ];
+  const answers = await Promise.all(
+    [one, other, one].map((token) => service.answerTo(token, 'publisherperformance', revenue)),
+  );
+  const expectedFor = (company: bigint) => {
+    const visible = events.publisher_events.filter((row) => row['publisher_company_id'] === company);
+    return { status: 200, body: expectedReport('publisherperformance', visible, revenue) };
+  };
+  expect(answers).toEqual([expectedFor(1000n), expectedFor(1001n), expectedFor(1000n)]);
+  expect(answers[0]).not.toEqual(answers[1]);
 });

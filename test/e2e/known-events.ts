@@ -1,17 +1,10 @@
 import { type Column, tables } from '../../lib/report/tables.ts';
 import { isMeasure } from '../is-measure.ts';
+import { dice as randomNumbers } from '../worlds/random.ts';
 import type { EventRow } from './expected-report.ts';
 
-/** A reproducible stream of numbers in [0, 1) (mulberry32): the same seed gives the same events. */
-export function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-}
+/** A reproducible stream of numbers in [0, 1): the same seed gives the same events. */
+export { randomNumbers };
 
 /** Values that have broken CSV writers, SQL builders and sorters. */
 export const AWKWARD_TEXT = [

@@ -10,28 +10,16 @@ const service = await ownService(knownEvents(5, 50));
 const get = (init: RequestInit = {}) => fetch(`${service.stack.apiUrl}/openapi.json`, init);
 
 describe('GET /openapi.json', () => {
-  it('gives every caller docs/openapi.json, with the addresses of this gateway and its token endpoint', async () => {
+  it('gives every caller the document, with the addresses of this gateway and its token endpoint', async () => {
     const response = await get();
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
+    const { info, servers, components } = JSON.parse(await response.text());
+    expect(info).toEqual({ ...document.info, 'x-commit': expect.stringMatching(/./) });
+    expect(servers).toEqual([{ url: service.gatewayUrl }]);
     // With the token endpoint, a client that can request tokens finds out how.
-    const text = await response.text();
-    const { clientCredentials, accessToken } = JSON.parse(text).components.securitySchemes;
-    const { tokenUrl, scopes } = clientCredentials.flows.clientCredentials;
+    const { tokenUrl, scopes } = components.securitySchemes.clientCredentials.flows.clientCredentials;
     expect([tokenUrl, Object.keys(scopes)]).toEqual([service.stack.tokenUrl, [service.stack.scope]]);
-    const bearer = [{ accessToken: [service.stack.scope] }];
-    const withoutTokens = JSON.parse(
-      text.replaceAll(
-        JSON.stringify([...bearer, { clientCredentials: [service.stack.scope] }]),
-        JSON.stringify(bearer),
-      ),
-    );
-    withoutTokens.components.securitySchemes = { accessToken };
-    expect(withoutTokens).toEqual({
-      ...document,
-      info: { ...document.info, 'x-commit': expect.stringMatching(/./) },
-      servers: [{ url: service.gatewayUrl }],
-    });
   });
 
   it('is gzipped for callers that accept gzip', async () => {
@@ -66,13 +54,14 @@ function queryOfExample(parameters: readonly object[], example: string, filters:
   return String(query);
 }
 
-describe('the examples of the OpenAPI document', () => {
-  const examples = reports.flatMap((report) =>
-    Object.entries(exampleRequests(report)).map(
-      ([name, request]) => [report.name, name, report, request] as const,
-    ),
-  );
-  it.each(examples)('get a report of %s: %s', async (_, name, report, request) => {
+const examples = reports.flatMap((report) =>
+  Object.entries(exampleRequests(report)).map(
+    ([name, request]) => [report.name, name, report, request] as const,
+  ),
+);
+it.each(examples)(
+  'the examples of the OpenAPI document get a report of %s: %s',
+  async (_, name, report, request) => {
     const { parameters } =
       document.paths[`/reporting/${report.name}` as '/reporting/publisherperformance'].get;
     const filters = Object.keys(request.filter ?? {}).map((field) => `filter[${field}]`);
@@ -81,5 +70,5 @@ describe('the examples of the OpenAPI document', () => {
     const csv = await response.text();
     expect(response.status, csv).toBe(200);
     expect(csv.split('\n')[0]).toBe(exampleCsv(request, report).split('\n')[0]);
-  });
-});
+  },
+);

@@ -1,6 +1,5 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request as send } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { rawRequest } from '../raw-request.ts';
 import { knownEvents } from './known-events.ts';
 import { ownService, queryOf } from './service.ts';
 
@@ -51,8 +50,6 @@ describe('the sample partners of the one-machine stack', () => {
   });
 
   it('are not listed if the Host header names another host', async () => {
-    const outgoing = send(`${service.gatewayUrl}${PATH}`, { headers: { Host: 'evil.example' } }).end();
-    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
-    expect(answer.resume().statusCode).toBe(404);
+    expect((await rawRequest(service.gatewayUrl, PATH, { Host: 'evil.example' })).status).toBe(404);
   });
 });

@@ -78,19 +78,6 @@ describe('a partner of the register', () => {
 });
 
 describe('a change of the register', () => {
-  it('applies to tokens issued before the change, as soon as the functions read the register again', async () => {
-    const client = await registered({ publisherCompanies: ['1000'] });
-    const claims = { client_id: client };
-    expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1000n]));
-    await service.stack.register(client, aPartner({ client, publisherCompanies: ['1001'] }));
-    expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1000n]));
-    await forget();
-    expect(await get('publisherperformance', revenue, claims)).toEqual(reportOf([1001n]));
-    await service.stack.register(client, undefined);
-    await forget();
-    expect(await get('publisherperformance', revenue, claims)).toEqual(notAuthorized);
-  });
-
   it.each<[string, string[] | undefined]>([
     ['gives the new rows, if there are any', ['1001']],
     ['is answered 404 if the record is gone', undefined],

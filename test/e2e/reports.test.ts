@@ -60,28 +60,14 @@ describe.each(reports)('GET /reporting/$name', ({ name, fields }) => {
 });
 
 it.each<[string, Question]>([
-  ['placement-level Opens if grouped by PlacementId', ask('PlacementId,Opens,ServedAds')],
-  ['container-level Opens if not grouped by PlacementId', ask('ContainerId,Opens,ServedAds')],
-  ['no container-level records if grouped by PlacementId', ask('PlacementId,ContainerId,Clicks')],
-  ['container-level records too if not grouped by PlacementId', ask('ContainerId,Clicks,Revenue')],
   ['one row of totals', ask('Opens,Clicks,Revenue,ServedAds')],
   ['one row of zeros without data', ask('ServedAds,Opens,Clicks,Revenue', '2026-01-04/2026-01-05')],
   ['only the header if a grouped report has no data', ask('Day,Clicks', '2026-01-04/2026-01-05')],
   ['only the header before the first day of the lake', ask('Day,Clicks', '1999-12-31/2000-01-02')],
   ['only the header in the year 0000', ask('DateTime,Clicks', '0000-01-01T00:30:00/0000-01-02T00:30:00')],
   [
-    'a window that starts and ends inside an hour',
-    ask('DateTime,Opens,Clicks,Revenue', '2026-01-01T10:30:00/2026-01-03T10:59:59'),
-  ],
-  ['a window over the turn of the year', ask('Day,Clicks', '2025-12-31T23:00:00/2026-01-01T01:00:00')],
-  ['a window of 32 days', ask('Day,Clicks', '2025-12-31/2026-02-01')],
-  [
     'a filter on the largest signed 64-bit id',
     ask('PublisherCompanyId,Clicks', JANUARY, { PublisherCompanyId: ['9223372036854775807'] }),
-  ],
-  [
-    'filter[PlacementId] with Opens: the Opens of the containers of the placement',
-    ask('Opens,Clicks,ServedAds,Revenue', JANUARY, { PlacementId: ['11'] }),
   ],
   [
     'filter[PlacementId] with Opens and another filter, which the look-up of the containers ignores',
@@ -99,17 +85,6 @@ it.each<[string, Question]>([
   'GET /reporting/publisherperformance gives byte for byte the report computed from the events: %s',
   async (_, question) => {
     await agrees('publisherperformance', question);
-  },
-);
-
-it.each<[string, Question]>([
-  ['one row of totals', ask('Impressions,Clicks,Conversions,ConversionRevenue,Spend')],
-  ['text with quotes, commas, line ends and emoji', ask('DemandOrigin,DeviceOrProxy,Spend')],
-  ['a window that cuts hours', ask('Day,Spend', '2026-01-01T10:30:00/2026-01-03T10:59:59')],
-])(
-  'GET /reporting/advertiserperformance gives byte for byte the report computed from the events: %s',
-  async (_, question) => {
-    await agrees('advertiserperformance', question);
   },
 );
 

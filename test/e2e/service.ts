@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { accessToken } from '../../local/access-token.ts';
+import { duckDbOn } from '../../local/athena/duckdb-engine.ts';
+import type { OpenEngine } from '../../local/athena/query-engine.ts';
 import { type Stack, type StackOptions, startStack } from '../../local/stack.ts';
 import { startDeployed } from '../deployed/deployed-service.ts';
 import { currentLane } from '../deployed/lane.ts';
 import { keptLog } from '../kept-log.ts';
 import { faultsOfResponse } from '../openapi/response-validator.ts';
+import { trinoOver } from '../trino/trino-tables.ts';
 import { writeTables } from '../write-events.ts';
-import { engineOver } from './engine.ts';
 import type { Question } from './expected-report.ts';
 import type { KnownEvents } from './known-events.ts';
 import { startValidatingProxy } from './validating-proxy.ts';
@@ -38,6 +40,12 @@ export interface Service {
 /** The bundled functions, as they are deployed. `npm run test:e2e` uses them. */
 const bundled = (name: string) => new URL(`../../dist/${name}/index.mjs`, import.meta.url);
 const functions = process.env['FUNCTIONS'] === 'bundled' ? { functionModule: bundled } : {};
+
+/** The engine of the end-to-end suite: DuckDB or, with `npm run test:trino`, the Trino that this command starts. */
+const engineOver = (eventsDirectory: string): OpenEngine => {
+  const trinoUrl = process.env['TEST_TRINO_URL'];
+  return trinoUrl ? trinoOver(trinoUrl, eventsDirectory) : duckDbOn(eventsDirectory);
+};
 
 export async function startService(
   events: KnownEvents,

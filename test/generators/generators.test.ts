@@ -31,7 +31,6 @@ afterAll(() => started.close());
 
 const tools = [goTools, pythonTools, join(npmTools, 'node_modules', '.bin'), process.env['PATH']];
 const PATH = tools.filter((path) => path).join(delimiter);
-/** Runs a command in the test's directory. */
 const run = (command: string, ...parameters: string[]) =>
   runProgram(command, parameters, {
     cwd: directory(),

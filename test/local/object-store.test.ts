@@ -33,7 +33,6 @@ const read = async (Key: string) => (await fetch(await presign(Key))).text();
 const keys = async (Prefix: string) =>
   (await s3.listObjectsV2({ Bucket, Prefix })).Contents?.map(({ Key }) => Key) ?? [];
 
-/** The status, code and message of an error answer. */
 const refusal = async (response: Response) => {
   const xml = await response.text();
   const element = (name: string) => new RegExp(`<${name}>(.*)</${name}>`).exec(xml)?.[1];
@@ -143,38 +142,37 @@ describe('a client without the right credentials', () => {
   });
 });
 
-describe('a request with a signature in its header', () => {
-  type Signed = { path: string; query: Record<string, string>; headers: Record<string, string> };
-  const stamp = (ms: number) => new Date(Date.now() + ms).toISOString().replaceAll(/[-:]|\.\d+/g, '');
-  const SHA = 'x-amz-content-sha256';
-  const MISMATCH = 'SignatureDoesNotMatch';
+type Signed = { path: string; query: Record<string, string>; headers: Record<string, string> };
+const stamp = (ms: number) => new Date(Date.now() + ms).toISOString().replaceAll(/[-:]|\.\d+/g, '');
+const SHA = 'x-amz-content-sha256';
+const MISMATCH = 'SignatureDoesNotMatch';
 
-  it.each<[string, (request: Signed) => unknown, code: string]>([
-    ['another path', (request) => Object.assign(request, { path: '/results/other' }), MISMATCH],
-    ['another query', ({ query }) => Object.assign(query, { prefix: 'x' }), MISMATCH],
-    ['another header', ({ headers }) => Object.assign(headers, { range: '0-0' }), MISMATCH],
-    ['an unsigned payload', ({ headers }) => (headers[SHA] = 'UNSIGNED-PAYLOAD'), MISMATCH],
-    ['a late clock', ({ headers }) => (headers['x-amz-date'] = stamp(-901_000)), 'RequestTimeTooSkewed'],
-    ['an early clock', ({ headers }) => (headers['x-amz-date'] = stamp(910_000)), 'RequestTimeTooSkewed'],
-  ])('is refused if it comes with %s', async (_, change, name) => {
-    const command = new GetObjectCommand({ Bucket, Key: 'secret', Range: 'bytes=0-1' });
-    command.middlewareStack.add(
-      (next) => (args) => {
-        change(args.request as Signed);
-        return next(args);
-      },
-      { step: 'finalizeRequest', priority: 'low' },
-    );
-    const client = clientOf({ maxAttempts: 1 });
-    await expect(client.send(command)).rejects.toMatchObject({ name });
-    client.destroy();
-  });
+it.each<[string, (request: Signed) => unknown, code: string]>([
+  ['another path', (request) => Object.assign(request, { path: '/results/other' }), MISMATCH],
+  ['another query', ({ query }) => Object.assign(query, { prefix: 'x' }), MISMATCH],
+  ['another header', ({ headers }) => Object.assign(headers, { range: '0-0' }), MISMATCH],
+  ['an unsigned payload', ({ headers }) => (headers[SHA] = 'UNSIGNED-PAYLOAD'), MISMATCH],
+  ['a late clock', ({ headers }) => (headers['x-amz-date'] = stamp(-901_000)), 'RequestTimeTooSkewed'],
+  ['an early clock', ({ headers }) => (headers['x-amz-date'] = stamp(910_000)), 'RequestTimeTooSkewed'],
+])('a request with a signature in its header is refused if it comes with %s', async (_, change, name) => {
+  const command = new GetObjectCommand({ Bucket, Key: 'secret', Range: 'bytes=0-1' });
+  command.middlewareStack.add(
+    (next) => (args) => {
+      change(args.request as Signed);
+      return next(args);
+    },
+    { step: 'finalizeRequest', priority: 'low' },
+  );
+  const client = clientOf({ maxAttempts: 1 });
+  await expect(client.send(command)).rejects.toMatchObject({ name });
+  client.destroy();
 });
 
-describe('a prefix under which objects are written only once', () => {
-  const sizes = { 'one request': 1, parts: 6 * MIB };
+const sizes = { 'one request': 1, parts: 6 * MIB };
 
-  it.each(Object.entries(sizes))('accepts a write in %s only with If-None-Match', async (name, size) => {
+it.each(Object.entries(sizes))(
+  'a prefix of objects that are written only once accepts a write in %s only with If-None-Match',
+  async (name, size) => {
     const write = (Key: string, condition = {}) =>
       new Upload({ client: s3, params: { Bucket, Key, Body: Buffer.alloc(size), ...condition } }).done();
     const Key = `once/${name}`;
@@ -183,5 +181,5 @@ describe('a prefix under which objects are written only once', () => {
     for (const refused of [() => write(Key), () => write(`${Key}, other`), withMatch])
       await expect(refused()).rejects.toMatchObject({ name: 'AccessDenied' });
     expect(await keys(Key)).toEqual([Key]);
-  });
-});
+  },
+);

@@ -23,7 +23,6 @@ const killed = (): number => spawnSync(process.execPath, ['--version']).pid;
 const elsewhere: Owner = { ...thisProcess(TWO), place: 'elsewhere' };
 const before: Owner = { ...thisProcess(TWO), started: '1' };
 
-/** Makes a run's folder, last touched this many seconds ago. */
 async function folder(owner: Owner, secondsAgo = 0): Promise<void> {
   const path = folderOf(home, owner.run);
   await mkdir(path);

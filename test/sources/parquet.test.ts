@@ -34,47 +34,45 @@ const valuesIn = async (lake: string, sql: string) => {
  */
 const TYPES: Readonly<Record<string, readonly string[]>> = types;
 
-describe.skipIf(!python)('a type that pyarrow writes', () => {
-  const cases = Object.entries(TYPES).flatMap(([type, verdicts]) =>
-    ROLES.map((role, index) => [type, role, verdicts[index] as string] as const),
-  );
+const cases = Object.entries(TYPES).flatMap(([type, verdicts]) =>
+  ROLES.map((role, index) => [type, role, verdicts[index] as string] as const),
+);
 
-  it.each(cases)('%s as %s: %s', async (type, role, verdict) => {
-    const lake = join(home, `${type} as ${role}`);
-    const checked = await runLake(['check', lake, '--footers', '--all']);
-    const says = `column  ${role}\n   found   it is `;
-    const finding = checked.stdout.split('\n\n').find((part) => part.includes(says));
-    expect(finding === undefined).toBe(verdict === 'is');
-    if (verdict === 'made') expect(finding).toMatch(/cure {4}Run `npm run lake -- convert /);
-    if (verdict === 'no') expect(finding).not.toContain('npm run lake');
-    const unit = role === 'event_time' ? ['--time-unit', 'microseconds'] : [];
-    const { code, stderr, to } = await convert(lake, ...unit);
-    // A record needs a time: the type is taken, and its NULLs are refused.
-    const isRefused = role === 'event_time' && type === 'null';
-    if (verdict === 'no' || isRefused) {
-      expect(code).toBe(2);
-      const cause = verdict === 'no' ? ' is .*, of which no .* can be made\\. ' : ': in 3 records';
-      return expect(stderr).toMatch(RegExp(role + cause));
-    }
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    return expect(await valuesIn(to, `${role}::VARCHAR`)).toEqual(valuesOf(type, role));
-  });
-
-  /** The values that the lake must have. */
-  function valuesOf(type: string, role: (typeof ROLES)[number]): readonly (string | null)[] {
-    if (type === 'null') return [null, null, null];
-    if (role === 'event_time') {
-      if (/^(timestamp|instant|int96)/.test(type)) return Array(3).fill('2026-01-31 12:00:00');
-      if (type.startsWith('date')) return Array(3).fill('2026-01-31 00:00:00');
-      // 3, 4 and 5 microseconds are cut to the millisecond.
-      return Array(3).fill('1970-01-01 00:00:00');
-    }
-    if (type === 'bool') return ['false', 'true', 'true'];
-    if (type === 'uuid')
-      return ['03', '04', '05'].map((n) => [4, 2, 2, 2, 6].map((times) => n.repeat(times)).join('-'));
-    return ['3', '4', '5'].map((n) => (role === 'revenue' ? `${n}.000000` : n));
+it.skipIf(!python).each(cases)('a type that pyarrow writes: %s as %s: %s', async (type, role, verdict) => {
+  const lake = join(home, `${type} as ${role}`);
+  const checked = await runLake(['check', lake, '--footers', '--all']);
+  const says = `column  ${role}\n   found   it is `;
+  const finding = checked.stdout.split('\n\n').find((part) => part.includes(says));
+  expect(finding === undefined).toBe(verdict === 'is');
+  if (verdict === 'made') expect(finding).toMatch(/cure {4}Run `npm run lake -- convert /);
+  if (verdict === 'no') expect(finding).not.toContain('npm run lake');
+  const unit = role === 'event_time' ? ['--time-unit', 'microseconds'] : [];
+  const { code, stderr, to } = await convert(lake, ...unit);
+  // A record needs a time: the type is taken, and its NULLs are refused.
+  const isRefused = role === 'event_time' && type === 'null';
+  if (verdict === 'no' || isRefused) {
+    expect(code).toBe(2);
+    const cause = verdict === 'no' ? ' is .*, of which no .* can be made\\. ' : ': in 3 records';
+    return expect(stderr).toMatch(RegExp(role + cause));
   }
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  return expect(await valuesIn(to, `${role}::VARCHAR`)).toEqual(valuesOf(type, role));
 });
+
+/** The values that the lake must have. */
+function valuesOf(type: string, role: (typeof ROLES)[number]): readonly (string | null)[] {
+  if (type === 'null') return [null, null, null];
+  if (role === 'event_time') {
+    if (/^(timestamp|instant|int96)/.test(type)) return Array(3).fill('2026-01-31 12:00:00');
+    if (type.startsWith('date')) return Array(3).fill('2026-01-31 00:00:00');
+    // 3, 4 and 5 microseconds are cut to the millisecond.
+    return Array(3).fill('1970-01-01 00:00:00');
+  }
+  if (type === 'bool') return ['false', 'true', 'true'];
+  if (type === 'uuid')
+    return ['03', '04', '05'].map((n) => [4, 2, 2, 2, 6].map((times) => n.repeat(times)).join('-'));
+  return ['3', '4', '5'].map((n) => (role === 'revenue' ? `${n}.000000` : n));
+}
 
 /** Runs the statement of a message, with the file's name for `in.parquet`. Resolves to the new file. */
 async function cured(message: string, file: string): Promise<string> {
@@ -135,14 +133,15 @@ describe.skipIf(!python)('the statement in a refusal makes the file right', () =
   });
 });
 
-describe.skipIf(!python)('pages that pyarrow writes with checksums', () => {
-  const cases = ['none', 'snappy', 'gzip', 'brotli', 'zstd', 'lz4'].flatMap((codec) => [
-    `${codec} 1.0`,
-    `${codec} 2.0`,
-  ]);
+const pages = ['none', 'snappy', 'gzip', 'brotli', 'zstd', 'lz4'].flatMap((codec) => [
+  `${codec} 1.0`,
+  `${codec} 2.0`,
+]);
 
-  it.each(cases)('are read if they are whole, and refused after a flipped bit: %s', async (pages) => {
-    const lake = join(home, `checksums ${pages}`);
+it.skipIf(!python).each(pages)(
+  'pages that pyarrow writes with checksums are read if they are whole, and refused after a flipped bit: %s',
+  async (name) => {
+    const lake = join(home, `checksums ${name}`);
     const whole = await convert(lake);
     expect(whole.stderr).toBe('');
     expect(whole.stdout).toContain('served_ads 30000,');
@@ -167,5 +166,5 @@ describe.skipIf(!python)('pages that pyarrow writes with checksums', () => {
     }
     const checksums = says.filter((said) => said.includes('the checksum of a page is not'));
     expect(checksums.length, says.join('\n')).toBeGreaterThanOrEqual(33);
-  });
-});
+  },
+);

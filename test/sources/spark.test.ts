@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, it } from 'vitest';
+import { it } from 'vitest';
 import { pythonWith } from '../clients/python.ts';
 import { runProgram } from '../clients/run-program.ts';
 import { runCommand } from '../deployed/run-command.ts';
@@ -50,9 +50,7 @@ async function sparkPython(): Promise<string | undefined> {
 const python = (await sparkPython()) ?? '';
 const home = await writtenBy(python, 'spark_source.py');
 
-describe.skipIf(!python)('the conversion of a folder that Spark writes', () => {
-  it.each(SOURCES.map((source) => [titleOf(source), source] as const))(
-    'gives the expected lake: %s',
-    (_, source) => bringIn(home, source),
-  );
-});
+it.skipIf(!python).each(SOURCES.map((source) => [titleOf(source), source] as const))(
+  'the conversion of a folder that Spark writes gives the expected lake: %s',
+  (_, source) => bringIn(home, source),
+);

@@ -2,14 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { publisherReport } from '../../lib/report/catalogue.ts';
+import { trinoOn } from '../../local/trino/trino-engine.ts';
+import { type EventRow, expectedReport, type Question } from '../e2e/expected-report.ts';
 import { knownEvents } from '../e2e/known-events.ts';
 import { ownFolder } from '../own-folder.ts';
 import { writeTables } from '../write-events.ts';
-import { trinoOver } from './trino-tables.ts';
+import { askEngine } from './ask-engine.ts';
+import { declareTables, trinoOver } from './trino-tables.ts';
 
 const home = await ownFolder();
 await writeTables(join(home, 'events'), knownEvents(1, 2_000));
-const open = trinoOver(String(process.env['TEST_TRINO_URL']), join(home, 'events'));
+const trinoUrl = String(process.env['TEST_TRINO_URL']);
+const open = trinoOver(trinoUrl, join(home, 'events'));
 const engine = await open({ database: 'performance_reports', scratchDirectory: join(home, 'scratch') });
 afterAll(() => engine.close());
 
@@ -18,28 +23,6 @@ const run = (sql: string, parameters: string[] = [], signal = new AbortControlle
 
 const csvOf = async (sql: string, ...parameters: string[]): Promise<string> =>
   readFile((await run(sql, parameters)).csvPath, 'utf8');
-
-it.each([
-  ['a bigint', '9223372036854775807', '9223372036854775807'],
-  ['a decimal', `DECIMAL '-12345678901234567890.000001'`, '-12345678901234567890.000001'],
-  ['a double', '1e7', '1.0E7'],
-  ['a timestamp', `TIMESTAMP '2026-01-31 10:00:00'`, '2026-01-31 10:00:00.000'],
-  ['a date', `DATE '2026-01-31'`, '2026-01-31'],
-  ['a boolean', '1 = 1', 'true'],
-  ['a text', `'say "hi", 🦊' || chr(10) || chr(13)`, 'say ""hi"", 🦊\n\r'],
-])('a result of the Trino engine has %s in the form of Athena’s CSV', async (_, sql, value) => {
-  expect(await csvOf(`SELECT ${sql} AS v, NULL AS n`)).toBe(`"v","n"\n"${value}",\n`);
-});
-
-it.each([
-  ['a text', `'O''Brien" OR 1=1 --'`, `O'Brien"" OR 1=1 --`],
-  ['a text with line breaks and other scripts', "'two\nlines 日本 📱'", 'two\nlines 日本 📱'],
-  ['the largest integer', '9223372036854775807', '9223372036854775807'],
-  ['the smallest integer', '-9223372036854775808', '-9223372036854775808'],
-  ['an expression with a comment', '1 -- one', '1'],
-])('parameters can be %s', async (_, parameter, value) => {
-  expect(await csvOf('SELECT ? AS v', parameter)).toBe(`"v"\n"${value}"\n`);
-});
 
 it.each<[string, string, string[], string, number]>([
   ['bad syntax', 'SELECT FROM', [], 'SYNTAX_ERROR', 1006],
@@ -80,4 +63,35 @@ it('the engine counts only the bytes of the days that a query reads', async () =
   expect(oneDay).toBeGreaterThan(0);
   expect(await scanned("day >= '2025-12-30'")).toBeGreaterThan(4 * oneDay);
   expect(await scanned("day = '2026-01-04'")).toBe(0);
+});
+
+const FIRST_DAY = '2026-01-02';
+const known = knownEvents(33, 300);
+const onAndAfter = known.publisher_events.filter((row: EventRow) => String(row['event_time']) >= FIRST_DAY);
+
+await writeTables(join(home, 'projected'), known);
+const cluster = await declareTables(trinoUrl, join(home, 'projected'), FIRST_DAY);
+const projecting = await trinoOn(cluster)({ database: 'lake', scratchDirectory: join(home, 'others') });
+afterAll(() => projecting.close());
+
+// The deployed tables use Athena's partition projection. Trino's projection has the same properties and types.
+it.each<[string, string, string, Question['filters']?]>([
+  [
+    'is empty before its first day, although the lake has records',
+    '2025-12-01T00:00:00Z',
+    '2026-01-02T00:00:00Z',
+  ],
+  ['gives the records from its first day on', '2025-12-25T10:30:00Z', '2026-01-20T00:00:00Z'],
+  ['is empty in the year 0000', '0000-01-01T00:00:00Z', '0000-02-01T00:00:00Z'],
+  ['is empty after today', '9999-12-01T00:00:00Z', '9999-12-31T23:59:59Z'],
+  [
+    'is empty if a filter names a day of the year 0000',
+    '2026-01-02T00:00:00Z',
+    '2026-01-20T00:00:00Z',
+    { Day: ['0000-01-01T00:00:00Z'] },
+  ],
+])('a table that projects its days from a first day %s', async (_, start, end, filters = {}) => {
+  const question: Question = { fields: ['Day', 'Opens', 'Clicks'], start, end, filters };
+  const csv = await askEngine(projecting, publisherReport, { question });
+  expect(csv).toBe(expectedReport('publisherperformance', onAndAfter, question));
 });

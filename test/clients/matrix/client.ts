@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toolCache } from '../../tool-cache.ts';
 import { runProgram } from '../run-program.ts';
 
 /** A client of the table: the simplest program that its users would write, and the change that makes it work. */
@@ -75,28 +74,3 @@ export const runFile =
     await writeFile(join(cwd, name), source);
     return runProgram(command, [...parameters, join(cwd, name)], { cwd, env });
   };
-
-interface Compiler extends Pick<Language, 'clients' | 'runtime'> {
-  /** The text that pins the libraries. */
-  readonly pin: string;
-  /** Compiles the programs in a new directory, by their names. */
-  build(directory: string, sources: readonly (readonly [name: string, source: string])[]): Promise<unknown>;
-  /** The path of the compiled program in that directory. */
-  program(directory: string, name: string): string;
-}
-
-/** A language whose programs, with and without cure, are compiled once into the cache. */
-export const compiled = (name: string, { build, program, pin, ...language }: Compiler): Language => ({
-  ...{ name, ...language },
-  async prepare() {
-    const sources = language.clients.flatMap((client) => [client.program, cured(client)]);
-    const nameOf = (source: string) => `pull${sources.indexOf(source)}`;
-    const home = await toolCache(`${name.toLowerCase()}-clients`, [pin, ...sources], (directory) =>
-      build(
-        directory,
-        sources.map((source) => [nameOf(source), source]),
-      ),
-    );
-    return (source, cwd, env) => runProgram(program(home, nameOf(source)), [], { cwd, env });
-  },
-});

@@ -7,12 +7,11 @@ import { guideReport, ODD_TEXT } from '../guide-events.ts';
 import { npmStart } from '../npm-start.ts';
 import { isHere } from '../run-program.ts';
 import { type Client, cured, cures, type RunSource } from './client.ts';
-import { goClients } from './go.ts';
+import { goClients, rustClients } from './compiled.ts';
 import { javaClients } from './java.ts';
 import { nodeClients } from './node.ts';
 import { type Seen, startProbe } from './probe.ts';
 import { duckDbClients, pythonClients } from './python.ts';
-import { rustClients } from './rust.ts';
 import { perlClients, phpClients, rClients, rubyClients } from './scripts.ts';
 import { shellTools } from './shell.ts';
 import { documentedRows, guideWith, type Row, unmeasured } from './table.ts';
@@ -43,7 +42,6 @@ interface Subject {
   readonly run: RunSource;
 }
 
-/** A program of a client, and the reports that it got. */
 interface Trial extends Subject {
   readonly source: string;
   /** Whether the program has its cure. With the cure, it must get all reports; without, those of the guide's row. */

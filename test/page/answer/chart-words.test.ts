@@ -46,23 +46,21 @@ it.each<[string, Partial<ChartData>, boolean]>([
   expect(canBeUnsplit(chart(is))).toBe(expected);
 });
 
-describe('addedUpWords', () => {
-  const weekdays = (...dayCounts: number[]) => chart({ axis: 'weekdays', dayCounts });
-  const ONE_EACH = 'Added up by this page: 1 day with rows at each weekday';
-  const pair = (before: string) => [{ day: '2026-03-10', before }];
+const weekdays = (...dayCounts: number[]) => chart({ axis: 'weekdays', dayCounts });
+const ONE_EACH = 'Added up by this page: 1 day with rows at each weekday';
+const pair = (before: string) => [{ day: '2026-03-10', before }];
 
-  it.each([
-    [chart({}), [], ''],
-    [weekdays(2, 2, 2, 2, 2, 2, 2), [], 'Added up by this page: 2 days with rows at each weekday.'],
-    [weekdays(1, 1, 2, 2, 1, 1, 0), pair('2026-03-03'), `${ONE_EACH}, but Wed 2, Thu 2, Sun 0.`],
-    [
-      weekdays(1, 1, 1, 1, 1, 1, 1),
-      pair('2026-03-06'),
-      `${ONE_EACH}. The days before are drawn at the weekday of the day beside them.`,
-    ],
-  ])('says what the page has added up by itself: %#', (drawn, pairs, words) => {
-    expect(addedUpWords(drawn, pairs)).toBe(words);
-  });
+it.each([
+  [chart({}), [], ''],
+  [weekdays(2, 2, 2, 2, 2, 2, 2), [], 'Added up by this page: 2 days with rows at each weekday.'],
+  [weekdays(1, 1, 2, 2, 1, 1, 0), pair('2026-03-03'), `${ONE_EACH}, but Wed 2, Thu 2, Sun 0.`],
+  [
+    weekdays(1, 1, 1, 1, 1, 1, 1),
+    pair('2026-03-06'),
+    `${ONE_EACH}. The days before are drawn at the weekday of the day beside them.`,
+  ],
+])('addedUpWords says what the page has added up by itself: %#', (drawn, pairs, words) => {
+  expect(addedUpWords(drawn, pairs)).toBe(words);
 });
 
 it.each([

@@ -47,11 +47,6 @@ it.each<[string, readonly JudgedFilter[], readonly string[]]>([
   ],
   // `TV` and `PC` are not similar, because both letters differ.
   ['no value is similar', [filter('DemandOrigin', ['TV'], occurring(['PC']))], [noRow('DemandOrigin', 'TV')]],
-  [
-    'only one filter has a value that occurs',
-    [device('Mobile'), campaign('9999', ['1'])],
-    [noRow('CampaignId', '9999')],
-  ],
   ['one of the filter’s two values occurs', [device('TV', 'Mobile')], []],
   [
     'each filter has a value that occurs',
@@ -75,7 +70,6 @@ it.each<[string, readonly JudgedFilter[], readonly string[]]>([
     [campaign('19', ['18', '7'], 2_000)],
     [noRow('CampaignId', '19', '18')],
   ],
-  ['the only filter has a value that occurs', [campaign('7', ['7'])], []],
   [
     'the value of one filter does not occur, and the value of the other filter may occur',
     [device('TV'), campaign('9999', ['1'], 2_000)],

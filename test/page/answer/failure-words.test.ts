@@ -34,14 +34,12 @@ describe('failureWords', () => {
   });
 });
 
-describe('waitingWords', () => {
-  it.each([
-    [24_400, 600, 'You have waited 24 s; the longest query may take 10 min.'],
-    [400, undefined, 'You have waited 0 s.'],
-    [1_000, 90, 'You have waited 1 s; the longest query may take 1 min 30 s.'],
-  ])('describes a wait of %d ms if a query may take %s s', (waitedMs, longest, words) => {
-    expect(waitingWords(waitedMs, longest)).toBe(words);
-  });
+it.each([
+  [24_400, 600, 'You have waited 24 s; the longest query may take 10 min.'],
+  [400, undefined, 'You have waited 0 s.'],
+  [1_000, 90, 'You have waited 1 s; the longest query may take 1 min 30 s.'],
+])('waitingWords describes a wait of %d ms if a query may take %s s', (waitedMs, longest, words) => {
+  expect(waitingWords(waitedMs, longest)).toBe(words);
 });
 
 it.each([

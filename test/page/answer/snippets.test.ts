@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { publisherReport } from '../../../lib/report/catalogue.ts';
-import { snippets } from '../../../page/src/answer/snippets.ts';
+import { advertiserReport, publisherReport } from '../../../lib/report/catalogue.ts';
+import { fileStem, snippets } from '../../../page/src/answer/snippets.ts';
 
 const request = {
   service: 'https://api.example/dev/',
@@ -18,10 +18,6 @@ const request = {
 const text = (name: string) => snippets.find((snippet) => snippet.name === name)?.text(request);
 
 describe('the request to paste', () => {
-  it('is given as a URL, and for curl, Python, R and Power Query', () => {
-    expect(snippets.map(({ name }) => name)).toEqual(['URL', 'curl', 'Python', 'R', 'Power Query']);
-  });
-
   // test/clients runs the other programs.
   it('is a Power Query program whose types keep every digit, and days that no zone moves', () => {
     expect(text('Power Query')).toBe(`let
@@ -76,8 +72,31 @@ in
       if (name !== 'URL') expect(text({ ...request, access }), name).toContain(sentence);
     }
   });
+});
 
-  it('holds no token', () => {
-    for (const snippet of snippets) expect(snippet.text(request)).not.toMatch(/eyJ/);
+const asked = (fields: string, start = '2026-03-10T00:00:00Z', end = '2026-03-14T00:00:00Z') =>
+  [
+    ['requestedFields', fields],
+    ['startInclusive', start],
+    ['endExclusive', end],
+  ] as const;
+
+describe('the name of a file', () => {
+  it.each([
+    [asked('Day,Clicks'), 'publisherperformance_Day-Clicks_2026-03-10_2026-03-13'],
+    [
+      asked('Day'.concat(',PublisherCompanyId'.repeat(6))),
+      /^publisherperformance_Day(-PublisherCompanyId){4}-and-2-more_/,
+    ],
+    // The address of the page may hold anything: the name is safe in a shell, and in a path.
+    [asked("$(rm -rf),'../x", 'no time', ''), 'publisherperformance_rm-rf-..x_notime'],
+    [[], 'publisherperformance'],
+  ])('tells report, fields, first and last day: %#', (parameters, name) => {
+    expect(fileStem(publisherReport, parameters)).toMatch(name);
+    expect(fileStem(publisherReport, parameters)).toMatch(/^[\w.-]+$/);
+  });
+
+  it('is another one for each report', () => {
+    expect(fileStem(advertiserReport, asked('Day'))).toMatch(/^advertiserperformance_/);
   });
 });

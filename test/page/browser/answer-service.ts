@@ -11,7 +11,6 @@ import { OPEN_DAY, weeksOfEvents } from './weeks-of-events.ts';
 
 export const CONTACT = 'data@example.com';
 
-/** The part of the page's address that holds a question, from `#` on. */
 const hashOf = (question: Question): string => `#${new URLSearchParams(question).toString()}`;
 type Question = Readonly<Record<string, string>>;
 
@@ -37,7 +36,6 @@ export async function answering(
   /** Opens the page with a question. Runs `prepare` before the page loads. */
   const open = (question: Question = {}, options?: OpenOptions, prepare?: (page: Page) => Promise<unknown>) =>
     openPage(browser, `${service.gatewayUrl}/${hashOf(question)}`, options, prepare);
-  /** Opens the page with a question, and waits for its answer. */
   async function ask(...given: Parameters<typeof open>): Promise<Page> {
     const page = await open(...given);
     await answered(page);
@@ -100,9 +98,7 @@ export async function tokenOf({ gatewayUrl }: Service, partner: string): Promise
 }
 
 /** Downloads the table as it is shown. Resolves to the file's name, and to the cells of its two sheets. */
-export async function downloadedTable(
-  page: Page,
-): Promise<{ name: string; table: Cell[][]; about: Cell[][] }> {
+export async function downloadedTable(page: Page) {
   const coming = page.waitForEvent('download');
   await page.getByRole('button', { name: 'The table as shown (Excel)' }).click();
   const download = await coming;
@@ -123,24 +119,12 @@ const xmlFaults = (texts: readonly string[]): string[] =>
     return [fault, stray].filter((each) => typeof each === 'string' && each !== '') as string[];
   });
 
-interface Cell {
-  readonly type: string;
-  readonly style: string | undefined;
-  readonly text: string;
-}
-
-/** The cells of a sheet of a workbook, row by row, as its XML has them. */
-const cellsIn = (xml: Uint8Array = new Uint8Array()): Cell[][] =>
+/** The texts of a sheet's cells, row by row. */
+const cellsIn = (xml: Uint8Array = new Uint8Array()): string[][] =>
   [
     ...Buffer.from(xml)
       .toString()
       .matchAll(/<row [^>]*>(.*?)<\/row>/gs),
   ].map(([, row = '']) =>
-    [...row.matchAll(/<c r="\w+"(?: s="(\d)")?( t="inlineStr")?>(.*?)<\/c>/gs)].map(
-      ([, style, type, inner = '']) => ({
-        type: type ? 'text' : 'number',
-        style,
-        text: inner.replaceAll(/<[^>]+>/g, ''),
-      }),
-    ),
+    [...row.matchAll(/<c [^>]*>(.*?)<\/c>/gs)].map(([, cell = '']) => cell.replaceAll(/<[^>]+>/g, '')),
   );

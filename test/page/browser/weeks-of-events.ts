@@ -68,7 +68,7 @@ export const fullDay: readonly Pick<DeviceDay, 'placement' | 'clicks'>[] = [
   { placement: 9_007_199_254_740_994n, clicks: 9_007_199_254_740_991n },
 ];
 
-const publisher = { container_id: 1n, publisher_account_id: 7n, publisher_company_id: 1_000n };
+export const publisher = { container_id: 1n, publisher_account_id: 7n, publisher_company_id: 1_000n };
 
 export const weeksOfEvents: KnownEvents = {
   publisher_events: [

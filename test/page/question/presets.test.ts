@@ -20,7 +20,6 @@ describe('resolveWindow', () => {
     ['month-to-date', '2026-03-02', undefined, { first: '2026-03-01', last: '2026-03-01' }],
     // On the first day of a month, the month to date is the whole month before.
     ['month-to-date', '2026-03-01', undefined, { first: '2026-02-01', last: '2026-02-28' }],
-    ['month-to-date', '2026-01-01', undefined, { first: '2025-12-01', last: '2025-12-31' }],
     ['last-month', '2026-03-31', undefined, { first: '2026-02-01', last: '2026-02-28' }],
     ['last-month', '2026-01-01', undefined, { first: '2025-12-01', last: '2025-12-31' }],
     ['latest', '2026-11-21', '2026-02-28', { first: '2026-02-22', last: '2026-02-28' }],
@@ -46,24 +45,20 @@ describe('resolveWindow', () => {
   });
 });
 
-describe('windowWords', () => {
-  it.each<[Preset | Days, string]>([
-    ['yesterday', 'yesterday, 2026-11-22'],
-    ['last-7-days', 'last 7 days'],
-    ['last-14-days', 'last 14 days'],
-    ['last-30-days', 'last 30 days'],
-    ['month-to-date', 'month to date, 2026-11-01 to 2026-11-22'],
-    ['last-month', 'last month, 2026-10'],
-    ['latest', '7 days to 2026-11-20'],
-    [{ first: '2026-02-01', last: '2026-02-07' }, '2026-02-01 to 2026-02-07'],
-    [{ first: '2026-02-01', last: '2026-02-01' }, '2026-02-01'],
-    [{ first: '2026-02-01', last: '' }, 'from 2026-02-01, no last day yet'],
-    [{ first: '', last: '2026-02-01' }, 'no first day yet, to 2026-02-01'],
-    [{ first: '', last: '' }, 'no days yet'],
-  ])('describes %o: %s', (window, words) => {
-    const days = resolveWindow(window, { today: '2026-11-23', newest: '2026-11-20' });
-    expect(windowWords(window, days)).toBe(words);
-  });
+it.each<[Preset | Days, string]>([
+  ['yesterday', 'yesterday, 2026-11-22'],
+  ['last-7-days', 'last 7 days'],
+  ['month-to-date', 'month to date, 2026-11-01 to 2026-11-22'],
+  ['last-month', 'last month, 2026-10'],
+  ['latest', '7 days to 2026-11-20'],
+  [{ first: '2026-02-01', last: '2026-02-07' }, '2026-02-01 to 2026-02-07'],
+  [{ first: '2026-02-01', last: '2026-02-01' }, '2026-02-01'],
+  [{ first: '2026-02-01', last: '' }, 'from 2026-02-01, no last day yet'],
+  [{ first: '', last: '2026-02-01' }, 'no first day yet, to 2026-02-01'],
+  [{ first: '', last: '' }, 'no days yet'],
+])('windowWords describes %o: %s', (window, words) => {
+  const days = resolveWindow(window, { today: '2026-11-23', newest: '2026-11-20' });
+  expect(windowWords(window, days)).toBe(words);
 });
 
 describe('days', () => {

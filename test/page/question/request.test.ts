@@ -46,16 +46,13 @@ it('sends a text that is no day as it is, so that its fault is not a missing par
   ]);
 });
 
-describe('the URL', () => {
+it('the URL begins with the service’s address, holds every parameter, and can stand in a shell’s single quotes', () => {
   const awkward = [`O'Brien" OR 1=1 --`, 'a&b=c#d', '日本語 🦊', '$(id) `id` \\', '100%', '+'];
   const filters = [{ field: 'DeviceOrProxy', values: awkward }];
   const parameters = parametersOf({ ...firstChoice(), filters }, days);
   const url = urlOf('https://api.example/dev/', publisherReport, parameters);
-
-  it('begins with the service’s address, holds every parameter, and can stand in a shell’s single quotes', () => {
-    const page = 'https://api.example/dev/reporting/publisherperformance';
-    expect(url.startsWith(`${page}?requestedFields=Day,`)).toBe(true);
-    expect([...new URL(url).searchParams]).toEqual(parameters);
-    expect(url).not.toMatch(/['\\\s]/);
-  });
+  const page = 'https://api.example/dev/reporting/publisherperformance';
+  expect(url.startsWith(`${page}?requestedFields=Day,`)).toBe(true);
+  expect([...new URL(url).searchParams]).toEqual(parameters);
+  expect(url).not.toMatch(/['\\\s]/);
 });

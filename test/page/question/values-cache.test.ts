@@ -7,7 +7,6 @@ const caller = (key: string) => ({ key, id: key, token: async () => '' });
 const report = 'publisherperformance';
 const question: ValuesQuestion = { caller: caller('a'), report, dimension: 'DeviceOrProxy', days: january };
 
-/** A cache, and the list of the questions that it has asked. */
 function watched(versions: { now: string | undefined }, fails: { now: boolean } = { now: false }) {
   const asked: ValuesQuestion[] = [];
   const values = valuesCache(

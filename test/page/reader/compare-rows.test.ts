@@ -28,17 +28,6 @@ describe('a comparison', () => {
     expect(table.columns.map(({ shown: { kind, of } }) => `${kind} ${of}`)).toEqual([
       ...[...dimensions, ...metric('Clicks'), ...metric('Revenue'), 'ratio Revenue per click'],
     ]);
-    const idsOf = (of: string) => [of, `${of} before`, `${of} change`, `${of} change %`];
-    expect(table.columns.map(({ shown }) => shown.id)).toEqual([
-      ...[
-        'Day',
-        'PlacementId',
-        'DeviceOrProxy',
-        ...idsOf('Clicks'),
-        ...idsOf('Revenue'),
-        'Revenue per click',
-      ],
-    ]);
   });
 
   it('joins rows that have the same dimensions on compared days, and keeps the other rows', () => {

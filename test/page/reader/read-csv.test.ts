@@ -10,7 +10,6 @@ function read(pieces: readonly string[]): Cell[][] {
   return rows;
 }
 
-/** Cuts a text into pieces of random length. */
 function cut(text: string, random: () => number): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length; ) {

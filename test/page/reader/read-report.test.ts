@@ -3,7 +3,7 @@ import { BrokenCsv } from '../../../page/src/reader/read-csv.ts';
 import { FailedFile, type ReadRequest, readReport } from '../../../page/src/reader/read-report.ts';
 import type { ReaderAnswer } from '../../../page/src/reader/reader-messages.ts';
 import { reportAnswers } from '../../../page/src/reader/report-answers.ts';
-import { day, PUBLISHER, rowsOf } from './stored.ts';
+import { day, PUBLISHER, rowsOf, stored } from './stored.ts';
 
 const STORE = 'https://downloads.example/reports';
 const request: ReadRequest = {
@@ -51,7 +51,6 @@ async function read(asked: ReadRequest, answers: Readonly<Record<string, () => R
 
 const rowsIn = (told: readonly ReaderAnswer[]) =>
   told.flatMap((answer) => (answer.kind === 'rows' ? answer.rows : []));
-/** A file of 1,500 rows. */
 const many = csv(...Array.from({ length: 1_500 }, (_, index): [string, number] => [day(1), index]));
 
 describe('reading a report', () => {
@@ -150,4 +149,21 @@ describe('reading a report', () => {
     expect(failure.isBefore).toBe(isBefore);
     expect(failure.cause).toBeInstanceOf(cause);
   });
+});
+
+it('the answers about a report are also possible if the report has no rows or no metric', () => {
+  const answersOf = (fields: string, rows: (string | null)[][]) =>
+    reportAnswers(
+      PUBLISHER,
+      { now: stored(fields, rows), reading: { rowCount: rows.length, bytes: 1 }, file: new Blob([]) },
+      request.look,
+    );
+  expect(answersOf('Day Clicks', []).done).toMatchObject({
+    totals: [{ sum: '0' }],
+    chart: { times: [], series: [{ total: 0, points: [] }] },
+    view: { rowCount: 0, totals: [null, '0'] },
+  });
+  const { done } = answersOf('DeviceOrProxy', [['a']]);
+  expect(done).toMatchObject({ totals: [], splits: [{ name: 'DeviceOrProxy', valueCount: 1 }] });
+  expect(done).not.toHaveProperty('chart');
 });
