@@ -12,7 +12,10 @@ const days = (...list: string[]) =>
   });
 
 const request = (filters: Record<string, string[]>) => {
-  const parameters = { ...parametersOf('2026-01-03T06:00:00Z/2026-01-05T18:00:00Z', 'Day,Clicks'), ...filters };
+  const parameters = {
+    ...parametersOf('2026-01-03T06:00:00Z/2026-01-05T18:00:00Z', 'Day,Clicks'),
+    ...filters,
+  };
   return parseRequest(publisherReport, { accept: undefined, parameters });
 };
 
