@@ -1,7 +1,7 @@
 import type { Config } from '../../lib/config.ts';
 import { type Decision, decide } from '../../lib/delivery/decide.ts';
 import { type DeliveryBackends, type Job, makeJob } from '../../lib/delivery/delivery.ts';
-import { type DataState, readDataState } from '../../lib/lake/data-version.ts';
+import { readDataState } from '../../lib/lake/data-version.ts';
 import { InvalidRequest, Problem } from '../../lib/problems/problem.ts';
 import { type Report, reports } from '../../lib/report/catalogue.ts';
 import type { Entitlement } from '../../lib/report/entitlement.ts';
@@ -37,12 +37,10 @@ export async function explainRequest(
   backends: DeliveryBackends,
   config: Config,
 ): Promise<string[]> {
-  let data: DataState;
   let job: Job;
   try {
     const request = parseRequest(report, { parameters, accept: undefined });
-    data = await readDataState(backends.lake, request, 0);
-    job = makeJob({ request, entitlement }, data);
+    job = makeJob({ request, entitlement }, await readDataState(backends.lake, request, 0));
   } catch (error) {
     if (error instanceof InvalidRequest)
       return ['400:', ...error.faults.map(({ parameter, detail }) => `  ${parameter}: ${detail}`)];
@@ -57,7 +55,7 @@ export async function explainRequest(
     // Counts only for a caller that has waited.
     leftMs: 0,
     acceptsGzip: false,
-    fingerprint: data.fingerprint,
+    fingerprint: job.data.fingerprint,
     hasListed: true,
     waitedMs: undefined,
     own: undefined,
@@ -69,7 +67,7 @@ export async function explainRequest(
     'SQL',
     ...job.query.sql.split('\n').map((line) => `  ${line}`),
     ...job.query.parameters.map((parameter, index) => `  ?${index + 1} = ${parameter}`),
-    `data        ${data.isListed ? `version ${data.version}` : 'can not be listed: every report is queried anew'}`,
+    `data        ${job.data.isListed ? `version ${job.data.version}` : 'can not be listed: every report is queried anew'}`,
     `job         ${job.id}`,
     `cached      ${cachedText(key, decision, file)}`,
   ];
