@@ -31,11 +31,9 @@ async function importsUnder(place: string): Promise<Import[]> {
   return found;
 }
 
+const architecture = readFileSync(join(root, 'docs/architecture.md'), 'utf8');
+const [, table = ''] = /\| room \| what it holds \| may import \|\n(.*?)\n\n/s.exec(architecture) ?? [];
 /** The rooms of `lib/`, as docs/architecture.md lists them. Each imports only from those before it, and from `lib/` itself. */
-const [, table = ''] =
-  /\| room \| what it holds \| may import \|\n(.*?)\n\n/s.exec(
-    readFileSync(join(root, 'docs/architecture.md'), 'utf8'),
-  ) ?? [];
 const ROOMS = [...table.matchAll(/^\| `lib\/([\w-]+)` \|/gm)].map(([, room]) => room ?? '');
 
 /**

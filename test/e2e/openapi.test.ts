@@ -60,7 +60,7 @@ const examples = reports.flatMap((report) =>
   ),
 );
 it.each(examples)(
-  'the examples of the OpenAPI document get a report of %s: %s',
+  'a request made of the examples in the OpenAPI document gets a report: %s, %s',
   async (_, name, report, request) => {
     const { parameters } =
       document.paths[`/reporting/${report.name}` as '/reporting/publisherperformance'].get;

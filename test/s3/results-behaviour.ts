@@ -155,7 +155,7 @@ export function describeFiles(states: States, subject: () => S3Subject): void {
   ];
   for (const [how, write] of ways)
     states(
-      `${how} a small file with its metadata and its encoding, and none if the key is taken`,
+      `${how} a small file with its metadata and its encoding, and does not replace a file that is there`,
       async () => {
         const key = freshFile();
         const content = gzipSync('a,b\n');

@@ -43,15 +43,13 @@ const daysIn = async (lake: string): Promise<string> => {
 };
 
 describe('npm run lake -- convert', () => {
-  it.each([
+  const summed = ', summed by the hour to 4 records';
+  it.each<[string, string[], string, string]>([
     ['as they are', [], '30,3,5,2.500000 31,2,4,1.000000', ''],
-    [
-      ...(['summed by the hour', ['--hourly'], '30,2,5,2.500000 31,2,4,1.000000'] as const),
-      ', summed by the hour to 4 records',
-    ],
-  ] as const)(
+    ['summed by the hour', ['--hourly'], '30,2,5,2.500000 31,2,4,1.000000', summed],
+  ])(
     'converts CSV and Parquet files of both tables, in folders, to a lake (records %s)',
-    async (name, options, days, summed) => {
+    async (name, options, days, more) => {
       const ids = 'PlacementId,ContainerId,PublisherAccountId,PublisherCompanyId';
       const header = `EventTime,DeviceOrProxy,${ids},ServedAds,PlacementOpens,ContainerOpens,Clicks,Revenue\n`;
       const inHeader = header
@@ -72,7 +70,7 @@ describe('npm run lake -- convert', () => {
       const { code, stdout, stderr } = await convert('mixed', name, ...options);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       const window = /^publisher_events in .*: 2 days \(2026-01-30 to 2026-01-31, final\), 5 records/.source;
-      expect(stdout).toMatch(RegExp(`${window}${summed}\n  Sums, which must equal the source's: `));
+      expect(stdout).toMatch(RegExp(`${window}${more}\n  Sums, which must equal the source's: `));
       expect(stdout).not.toMatch(/SELECT|COPY/);
       expect(await daysIn(name)).toBe(days);
       const checked = await runLake(['check', join(directory, name)]);

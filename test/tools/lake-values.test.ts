@@ -187,6 +187,16 @@ describe('--round', () => {
       ],
     }));
 
+  it.each(['DECIMAL(38,9)', 'DOUBLE'])('rounds amounts of the type %s', (type) =>
+    expectColumn(
+      { column: 'revenue', type, round: true },
+      casesOf('0.0000015 0.000002; -0.0000025 -0.000003'),
+      {
+        changes: [expect.stringContaining('2 amounts were rounded')],
+      },
+    ),
+  );
+
   it('reports nothing if it rounds nothing, and still refuses values that cannot be amounts', async () => {
     const texts = ['1.5', '1,5', '1000000000000.5'];
     const { changes, losses } = await convertColumn({ column: 'revenue', round: true }, texts);

@@ -137,6 +137,7 @@ describe('executionOf', () => {
     ['succeeded', { State: 'SUCCEEDED' }, succeeded],
     ['failed', boom, boomed],
     ['failed, retryable', { ...boom, AthenaError: { Retryable: true } }, { ...boomed, isRetryable: true }],
+    ['failed, not retryable', { ...boom, AthenaError: { Retryable: false } }, boomed],
     ['failed, for a reason that quotes a value', { ...boom, StateChangeReason: cast }, uncast],
     ['failed without a reason', { State: 'FAILED' }, { ...failed, reason: 'FAILED: no reason given' }],
     ['cancelled', { State: 'CANCELLED', StateChangeReason: 'by user' }, cancelled],

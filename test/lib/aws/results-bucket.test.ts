@@ -192,7 +192,7 @@ describe('the origins of downloads', () => {
 });
 
 describe('the clients', () => {
-  it('make one try of each small call, since call.ts repeats it; give up dead connections; allow more calls at a time than the SDK’s 50; and add checksums only where S3 requires them', async () => {
+  it('make one try of each small call, since call.ts repeats it; give up dead connections; have 1,000 connections; and add checksums only where S3 requires them', async () => {
     const { athena, s3 } = makeClients();
     const uploads = makeUploadClient();
     expect(await athena.config.maxAttempts()).toBe(1);

@@ -88,26 +88,29 @@ describe('retypeCsv', () => {
     [/"/, [...rows('·1","x"', '"1",·x"', '"1","x"·x"'), '·a","b"\n"1","x"\n']],
     [/,/, rows('"1"·')],
     [/^$/, rows('·"1","x"', '"1"·,"x"', '"1",·"x"', '"1","x"·', '·,"x"', '"1",·')],
-  ])('takes only the bytes %s in place of the dot of %j', async (allowed, files) => {
-    const pair = [...columns].reverse().slice(1, 3);
-    // A piece may begin with the byte: then the loops that copy texts and digits do not see it.
-    const cuts = files.flatMap((file) => [0, file.indexOf('·')].map((cut) => [file, cut] as const));
-    for (const [file, cut] of cuts)
-      for (let byte = 0; byte < 256; byte++) {
-        const text = file.replace('·', () => String.fromCharCode(byte));
-        const bytes = Buffer.from(text, 'latin1');
-        const report = Array.fromAsync(
-          retypeCsv(pair, [bytes.subarray(0, cut), bytes.subarray(cut)]),
-          Buffer.from,
-        );
-        if (!allowed.test(String.fromCharCode(byte)))
-          await expect(report, text).rejects.toThrow(NotEngineCsv);
-        else {
-          const expected = text.replace('"a","b"', '"Clicks","DeviceOrProxy"').replace(/\n"(.*?)"/, '\n$1');
-          expect(Buffer.concat(await report).toString('latin1')).toBe(expected);
+  ])(
+    'in place of the dot, takes the bytes that match %s, and refuses all others: %j',
+    async (allowed, files) => {
+      const pair = [...columns].reverse().slice(1, 3);
+      // A piece may begin with the byte: then the loops that copy texts and digits do not see it.
+      const cuts = files.flatMap((file) => [0, file.indexOf('·')].map((cut) => [file, cut] as const));
+      for (const [file, cut] of cuts)
+        for (let byte = 0; byte < 256; byte++) {
+          const text = file.replace('·', () => String.fromCharCode(byte));
+          const bytes = Buffer.from(text, 'latin1');
+          const report = Array.fromAsync(
+            retypeCsv(pair, [bytes.subarray(0, cut), bytes.subarray(cut)]),
+            Buffer.from,
+          );
+          if (!allowed.test(String.fromCharCode(byte)))
+            await expect(report, text).rejects.toThrow(NotEngineCsv);
+          else {
+            const expected = text.replace('"a","b"', '"Clicks","DeviceOrProxy"').replace(/\n"(.*?)"/, '\n$1');
+            expect(Buffer.concat(await report).toString('latin1')).toBe(expected);
+          }
         }
-      }
-  });
+    },
+  );
 
   const day = '"2026-01-01T00:00:00Z"';
   // The first byte after the header has the number 0. The first column has the number 1.

@@ -72,6 +72,7 @@ describe('publishLarge', () => {
   const GIB = 1024 ** 3;
   // What an earlier run had written before it was killed; the result's size; what this run writes, and records.
   it.each<[string[], number, string[], object]>([
+    [[GZIPPED], 1, [KEY], { files: { plain: CSV.length, gzip: 4 }, rows: 1 }],
     [[KEY], 1, [GZIPPED], { files: { plain: 4, gzip: SIZES.gzip }, rows: 1 }],
     [[KEY], 20 * GIB + 1, [], { files: { plain: 4 } }],
     [[KEY, GZIPPED], 1, [], { files: { plain: 4, gzip: 4 } }],
@@ -98,6 +99,7 @@ describe('publishLarge', () => {
   });
 
   it.each<[string, object]>([
+    ['of another publication', publishingRecord({ executionId: 'q2' })],
     ['of another report that is done', doneRecord({ executionId: 'q2' })],
     ['that can’t be read', { form: 1 }],
   ])('does not change a record %s', async (_, document) => {

@@ -66,7 +66,7 @@ describe('the waiting room', () => {
     expect(answer.headers?.['Location']).toMatch(/^https:\/\/download\.example\/reports\/q1\//);
     const caller = { report: 'publisherperformance', client: 'client-1' };
     const facts = { ...caller, hop: 1, isReady: true, queryExecutionId: 'q1' };
-    expect(room.added).toMatchObject([facts]);
+    expect(room.factsOfBackends).toMatchObject([facts]);
     expect(room.lines).toMatchObject([
       { message: 'download', facts: { client: 'client-1', partner: 'client-1' } },
       { level: 'info', facts },

@@ -66,7 +66,7 @@ describe('a report route', () => {
       { level: 'info', message: 'download', facts: { ...every, ...window, ...file } },
       { level: 'info', message: 'request', facts: { ...every, ...query, ...ends, ...outcome, companies: 2 } },
     ]);
-    expect(made.added).toMatchObject([caller]);
+    expect(made.factsOfBackends).toMatchObject([caller]);
     for (const secret of [SECRET, 'partner.example'])
       expect(JSON.stringify(made.lines)).not.toContain(secret);
     expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 1_000, QueryDuration: 0 });

@@ -26,8 +26,8 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
   const metrics: Record<string, number> = {};
   /** For each set of backends, the deadline of its calls. */
   const untils: number[] = [];
-  /** For each set of backends, the facts of its request, to which it adds. */
-  const added: (object | undefined)[] = [];
+  /** For each set of backends, the facts of its request: throttled starts are counted there. */
+  const factsOfBackends: (object | undefined)[] = [];
   /** The register of partners, by client. */
   const partners = new Map<string, PartnerRecord>();
   const register: { find: Register['find'] } = { find: async (client) => partners.get(client) };
@@ -47,11 +47,11 @@ export function functionSetting(env: Record<string, string> = {}, ...plans: Plan
     metrics: sink as unknown as MetricSink,
     backendsUntil: (until, facts) => {
       untils.push(until);
-      added.push(facts);
+      factsOfBackends.push(facts);
       return { ...delivery.backends, register };
     },
   };
-  return { ...delivery, dependencies, lines, metrics, untils, added, config, partners, register };
+  return { ...delivery, dependencies, lines, metrics, untils, factsOfBackends, config, partners, register };
 }
 type FunctionSetting = ReturnType<typeof functionSetting>;
 
