@@ -17,10 +17,8 @@ const EMAIL = 'operator@example.com';
 const told = { alarms: { ...prod.alarms, email: EMAIL }, runbookUrl: 'https://git.example/runbook.md' };
 const stage = readStage('prod', { ...prod, ...told, reservedConcurrency: { publish: 5, probe: 1 } });
 /** How many requests a second all routes of the stage take together. */
-const accepted = [...limitsOfRoutes(stage.executions).values()].reduce(
-  (sum, { requestsPerSecond }) => sum + requestsPerSecond,
-  0,
-);
+const limits = [...limitsOfRoutes(stage.executions).values()];
+const accepted = limits.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0);
 const lacksAll = `lacks ${tables.map(({ name }) => name).join(' and ')}`;
 const quota = (value: number) => ({ value, isAdjustable: true });
 const grown: AccountQuotas = {

@@ -52,11 +52,7 @@ describe('npm run lake -- convert', () => {
     async (name, options, days, more) => {
       const ids = 'PlacementId,ContainerId,PublisherAccountId,PublisherCompanyId';
       const header = `EventTime,DeviceOrProxy,${ids},ServedAds,PlacementOpens,ContainerOpens,Clicks,Revenue\n`;
-      const inHeader = header
-        .trim()
-        .replaceAll(/\B[A-Z]/g, '_$&')
-        .toLowerCase()
-        .split(',');
+      const inHeader = header.replaceAll(/\B[A-Z]/g, '_$&').toLowerCase();
       // A column that the CSV files lack is left out of the Parquet files too: else --hourly could not sum records of both.
       const columns = tableOf(publisherReport).columns.filter((column) => !inHeader.includes(column.name));
       const absent = Object.fromEntries(columns.map((column) => [column.name, undefined]));
