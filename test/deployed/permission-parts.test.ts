@@ -211,6 +211,11 @@ describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare
     return Promise.all(names.map((name) => answer(name)));
   };
 
+  // It starts the functions, too: a query may end while a function starts.
+  it('each function works with its whole policy', async () => {
+    expect(await answers(functions)).toEqual(functions.map(() => works));
+  });
+
   it.each(parts.map((part) => [part.functions.join(', '), part.sid, part.part, part] as const))(
     '%s does not work without %s %s',
     async (_, __, ___, part) => {
