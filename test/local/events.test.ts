@@ -321,6 +321,26 @@ describe('makeSampleEvents', () => {
     expect(await rowsOf(`SELECT ${single} FROM sample.${name}`)).toEqual([[false]]);
   });
 
+  // What the records are for. The digests change with every change of the generator; these answers do not.
+  it('counts only container opens in records without a placement, and none in the others', async () => {
+    const answer = await rowsOf(`SELECT count(*) FILTER (placement_id IS NULL) > 2000,
+      count(*) FILTER ((placement_id IS NULL) <> (container_opens > 0)),
+      count(*) FILTER (container_opens > 0 AND (served_ads + placement_opens + clicks > 0 OR revenue <> 0))
+      FROM sample.publisher_events`);
+    expect(answer).toEqual([[true, '0', '0']]);
+  });
+
+  it.each([
+    ['creative_id', ['campaign_line_id', 'campaign_id', 'advertiser_company_id']],
+    ['placement_id', ['container_id', 'publisher_account_id', 'publisher_company_id']],
+  ])('gives every %s one of each of %j, the same in both tables', async (id, parents) => {
+    const most = parents.map((parent) => `count(DISTINCT ${parent})`).join();
+    const answer = await rowsOf(`SELECT count(*) > 1000, max(most) FROM (SELECT greatest(${most}) AS most
+      FROM (FROM sample.publisher_events UNION ALL BY NAME FROM sample.advertiser_events)
+      WHERE ${id} IS NOT NULL GROUP BY ${id})`);
+    expect(answer).toEqual([[true, '1']]);
+  });
+
   it('reports its progress at the start and after each day', () => {
     const days = 59 * tables.length;
     expect(progress).toEqual(Array.from({ length: days + 1 }, (_, done) => `${done}/${days}`));
