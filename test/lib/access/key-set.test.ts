@@ -37,12 +37,7 @@ function provider(keys: readonly Jwk[]) {
       (key) => (key.kid === kid ? 'found' : 'refused'),
       (error: unknown) => (error instanceof KeySetUnavailable ? 'unavailable' : 'refused'),
     );
-  const hang = () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    state.hangs = promise;
-    return resolve;
-  };
-  return { state, finds, hang };
+  return { state, finds };
 }
 
 /**
@@ -98,10 +93,11 @@ describe('the key set', () => {
   });
 
   it('is read once for all unknown keys that come at the same time; known keys do not wait', async () => {
-    const { state, finds, hang } = provider([first]);
+    const { state, finds } = provider([first]);
     await finds('first');
     vi.setSystemTime(BEGAN + 10 * SECOND);
-    const letGo = hang();
+    const { promise, resolve: letGo } = Promise.withResolvers<void>();
+    state.hangs = promise;
     const unknown = Array.from({ length: 60 }, (_, index) => finds(`invented-${index}`));
     state.keys = [first, second];
     vi.setSystemTime(BEGAN + 11 * SECOND);

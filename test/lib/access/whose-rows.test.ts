@@ -43,17 +43,13 @@ describe('whoseRows', () => {
     expect(await verdictOn(byClaim(claim), report, 'client-1')).toEqual({ verdict, sought: [] });
   });
 
-  it.each<[string, Report, string, object]>([
+  it.each<[string, Report, string | undefined, object]>([
     ['in the register', publisherReport, 'client-1', { partner, state: 'entitled', entitlement: [7n] }],
     ['of the other report only', advertiserReport, 'client-1', { partner, ...refused('no-companies') }],
     ['that is not in the register', publisherReport, 'stranger', refused('unknown-client')],
+    ['only if its token names it', publisherReport, undefined, refused('unknown-client')],
   ])('asks the register about a client %s', async (_, report, client, verdict) => {
-    expect(await verdictOn(byRegister, report, client)).toEqual({ verdict, sought: [client] });
-  });
-
-  it('refuses a token that names no client, and does not ask the register', async () => {
-    const verdict = refused('unknown-client');
-    expect(await verdictOn(byRegister, publisherReport)).toEqual({ verdict, sought: [] });
+    expect(await verdictOn(byRegister, report, client)).toEqual({ verdict, sought: client ? [client] : [] });
   });
 });
 
