@@ -222,10 +222,8 @@ describe('a file that has a column of a wrong type, put in place while the event
     const folder = inDays(`day=${day}`);
     if (!name) await rm(folder, { recursive: true });
     const noon = { event_time: `TIMESTAMP '${day} 12:00:00'`, publisher_company_id: `${SECOND}` };
-    await writeParquet(
-      `publisher_events/day=${day}/${name ?? 'x'}`,
-      publisherRecord({ ...noon, ...changed }),
-    );
+    const record = publisherRecord({ ...noon, ...changed });
+    await writeParquet(`publisher_events/day=${day}/${name ?? 'x'}`, record);
   }
   const clicks = (first: string, last: string) =>
     ask(

@@ -127,10 +127,8 @@ describe('a client without the right credentials', () => {
   ])('is denied: %s', async (name, wrong) => {
     const other = clientOf({ credentials: { ...store.credentials, ...wrong } });
     onTestFinished(() => other.destroy());
-    await expect(other.getObject({ Bucket, Key: 'secret' })).rejects.toMatchObject({
-      name,
-      $metadata: { httpStatusCode: 403 },
-    });
+    const refused = { name, $metadata: { httpStatusCode: 403 } };
+    await expect(other.getObject({ Bucket, Key: 'secret' })).rejects.toMatchObject(refused);
   });
 
   it('is denied with only a bearer token', async () => {
