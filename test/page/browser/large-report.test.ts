@@ -171,6 +171,8 @@ it('a file of a million rows shows rows at once, can be scrolled and sorted with
   // A sort takes about one second, and several seconds on a busy machine. Only a hang exceeds this bound.
   expect(seen.sorts).toHaveLength(1);
   expect(seen.sorts[0]).toBeLessThan(30);
+  // The report adds 400 to 415 MB. It adds 460 MB if the reader also keeps the file's bytes, and 590 MB if it keeps the
+  // cells of each row.
   if (typeof memory === 'number') expect(memory).toBeLessThan(450_000_000);
 }, 300_000);
 
