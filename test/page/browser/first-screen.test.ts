@@ -77,7 +77,6 @@ it('the first screen holds the answer, hatches open days, and lets keyboard user
     shown: `${toTheCent(revenue)} EUR`,
     exact: `${withCommas(amount(revenue))} EUR`,
   });
-  // The mean of the days' own ratios would be another figure.
   const ctr = (100 * Number(weekOf((row) => row.clicks))) / Number(weekOf((row) => row.served));
   const ratios = page.getByLabel('Ratios of the totals, derived by this page');
   expect(await ratios.locator('div', { hasText: 'CTR' }).locator('dd').innerText()).toBe(
