@@ -21,18 +21,20 @@ const outcome = async (claims: object, requiredClaim?: { name: string; value: st
   );
 };
 
-describe('a valid token', () => {
+describe('a valid token without the scope', () => {
   it.each([
     ['the client', { client_id: 'first-partner', sub: 'other' }, 'first-partner'],
     ['the next claim that is a name', { client_id: '', azp: ['x'], appid: 'client-1' }, 'client-1'],
     ['the subject if the token names no client', { sub: 'somebody' }, 'somebody'],
     ['“unnamed” if the token names neither', { sub: undefined }, 'unnamed'],
-  ])('without the scope is refused, and the log names %s', async (_, claims, caller) => {
+  ])('is refused, and the log names %s', async (_, claims, caller) => {
     const token = await provider.signToken(claims, {});
     const verifying = tokenVerifier({ ...provider, apiScope })(`Bearer ${token}`);
     await expect(verifying).rejects.toMatchObject({ caller });
   });
+});
 
+describe('a token of an API that requires no claim beside the scope', () => {
   it.each([
     ['the scope', { scope, exp: IN_TEN_YEARS - 60 }, 'good'],
     ['the scope in a JSON array', { scope: ['other', scope] }, 'good'],
@@ -43,13 +45,12 @@ describe('a valid token', () => {
     ['the beginning of the scope', { scope: apiScope }, 'not authorized'],
     ['the scope in upper case', { scope: scope.toUpperCase() }, 'not authorized'],
     ['the API in aud, which any app of a tenant can get', { aud: apiScope }, 'not authorized'],
-  ])(
-    'gives access only with the scope, if the API requires no other claim: %s',
-    async (_, claims, expected) => {
-      expect(await outcome(claims)).toBe(expected);
-    },
-  );
+  ])('gives access to the API only with the scope: %s', async (_, claims, expected) => {
+    expect(await outcome(claims)).toBe(expected);
+  });
+});
 
+describe('a token of an API with a required role', () => {
   const role = { name: 'roles', value: 'Reports.Read' };
   it.each([
     ['the scope and the role', { scope, roles: ['Reports.Read'] }, 'good'],
@@ -59,12 +60,9 @@ describe('a valid token', () => {
     ['the API in aud and another role', { aud: apiScope, roles: ['Reports.ReadWrite'] }, 'not authorized'],
     ['only the role', { roles: ['Reports.Read'] }, 'not authorized'],
     ['another API in aud', { aud: `${apiScope}/`, roles: ['Reports.Read'] }, 'not authorized'],
-  ])(
-    'gives access only with the role, and the scope or aud, if the API requires a role: %s',
-    async (_, claims, expected) => {
-      expect(await outcome(claims, role)).toBe(expected);
-    },
-  );
+  ])('gives access to the API only with the role, and the scope or aud: %s', async (_, claims, expected) => {
+    expect(await outcome(claims, role)).toBe(expected);
+  });
 });
 
 describe('a token with the scope', () => {

@@ -171,7 +171,8 @@ it('a file of a million rows shows rows at once, can be scrolled and sorted with
   // A sort takes about one second, and several seconds on a busy machine. Only a hang exceeds this bound.
   expect(seen.sorts).toHaveLength(1);
   expect(seen.sorts[0]).toBeLessThan(30);
-  // Columns add about 410 MB, and up to 500 MB if garbage is collected late. Each row's cells as texts add 575 MB or more.
+  // The report adds about 410 MB, or up to 500 MB if garbage is collected late. A reader that also keeps the
+  // cells of each row as texts makes it 575 MB or more.
   if (typeof memory === 'number') expect(memory).toBeLessThan(550_000_000);
 }, 300_000);
 
