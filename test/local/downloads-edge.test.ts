@@ -65,11 +65,7 @@ describe('the stand-in of CloudFront, with our settings', () => {
       },
       [403, 200],
     ],
-    [
-      'gives no file for a link that has expired, although it gave it before',
-      inTurn(file, expired),
-      [200, 403],
-    ],
+    ['gives no file for an expired link, although it gave it before', inTurn(file, expired), [200, 403]],
     ['gives no old file if S3 fails when a link is used again', inTurn(file, { status: 500 }), [200, 500]],
     ['keeps no error: the next request reaches S3', inTurn({ status: 503 }, file), [503, 200]],
     [

@@ -16,7 +16,6 @@ import { publisherRecord } from '../tools/make-parquet.ts';
 import { type EventRow, writeEvents } from '../write-events.ts';
 
 const database = 'reports';
-const AT_NEW_DAY = { event_time: "TIMESTAMP '2026-02-01 00:00:00'" };
 const NOON = { event_time: '2026-01-31T12:00:00.000Z' };
 const DAY = 'publisher_events/day=2026-01-31';
 const NEXT_DAY = { event_time: '2026-02-01T00:00:00.000Z' };
@@ -161,7 +160,7 @@ describe('openEvents', () => {
   it('gives NULL for a column that a file lacks, no rows for a table that is missing, and warns about both', async () => {
     await writeEach();
     await rm(join(directory, 'advertiser_events'), { recursive: true });
-    const record = publisherRecord({ ...AT_NEW_DAY, clicks: undefined });
+    const record = publisherRecord({ event_time: "TIMESTAMP '2026-02-01 00:00:00'", clicks: undefined });
     await writeParquet('publisher_events/day=2026-02-01/a.parquet', record);
     await open();
 
@@ -223,10 +222,8 @@ describe('a file that has a column of a wrong type, put in place while the event
     const folder = inDays(`day=${day}`);
     if (!name) await rm(folder, { recursive: true });
     const noon = { event_time: `TIMESTAMP '${day} 12:00:00'`, publisher_company_id: `${SECOND}` };
-    await writeParquet(
-      `publisher_events/day=${day}/${name ?? 'x'}`,
-      publisherRecord({ ...noon, ...changed }),
-    );
+    const record = publisherRecord({ ...noon, ...changed });
+    await writeParquet(`publisher_events/day=${day}/${name ?? 'x'}`, record);
   }
   const clicks = (first: string, last: string) =>
     ask(
@@ -310,15 +307,33 @@ describe('makeSampleEvents', () => {
     const fields: readonly Field[] = advertiserReport.fields.filter(
       (field) => field.role === 'dimension' || (counts === 1 && field === count),
     );
-    const [day] = sampleDays(59_000);
-    if (!day) return expect.unreachable();
-    const rows = sampleRows({ ...advertiserReport, fields }, 1, [day]);
+    const rows = sampleRows({ ...advertiserReport, fields }, 1, sampleDays(59_000).slice(0, 1));
     expect(await rowsOf(`SELECT count(*) > 500 FROM (${rows})`)).toEqual([[true]]);
   });
 
   it.each(tables)('gives every column of $name several values', async ({ name, columns }) => {
     const single = columns.map((column) => `count(DISTINCT ${column.name}) < 2`).join(' OR ');
     expect(await rowsOf(`SELECT ${single} FROM sample.${name}`)).toEqual([[false]]);
+  });
+
+  // What the records are for. The digests change with every change of the generator; these answers do not.
+  it('counts only container opens in records without a placement, and none in the others', async () => {
+    const answer = await rowsOf(`SELECT count(*) FILTER (placement_id IS NULL) > 2000,
+      count(*) FILTER ((placement_id IS NULL) <> (container_opens > 0)),
+      count(*) FILTER (container_opens > 0 AND (served_ads + placement_opens + clicks > 0 OR revenue <> 0))
+      FROM sample.publisher_events`);
+    expect(answer).toEqual([[true, '0', '0']]);
+  });
+
+  it.each([
+    ['creative_id', ['campaign_line_id', 'campaign_id', 'advertiser_company_id']],
+    ['placement_id', ['container_id', 'publisher_account_id', 'publisher_company_id']],
+  ])('gives every %s one of each of %j, the same in both tables', async (id, parents) => {
+    const most = parents.map((parent) => `count(DISTINCT ${parent})`).join();
+    const answer = await rowsOf(`SELECT count(*) > 1000, max(most) FROM (SELECT greatest(${most}) AS most
+      FROM (FROM sample.publisher_events UNION ALL BY NAME FROM sample.advertiser_events)
+      WHERE ${id} IS NOT NULL GROUP BY ${id})`);
+    expect(answer).toEqual([[true, '1']]);
   });
 
   it('reports its progress at the start and after each day', () => {

@@ -71,6 +71,20 @@ it.each([true, false])('pages of any origin may read the gateway’s own answers
   expect([status, headers['access-control-allow-origin']]).toEqual([404, isForPages ? '*' : undefined]);
 });
 
+it('the gateway admits the burst that is set, and then as many requests as the rate gives with time', async () => {
+  let nowMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
+  onTestFinished(() => clock.mockRestore());
+  const { events, get } = await start({ throttling: { perSecond: 2, burst: 3 } });
+  const admitted: number[] = [];
+  for (const passedMs of [0, 250, 250, 1_000, 3_600_000]) {
+    nowMs += passedMs;
+    for (let request = 0; request < 5; request++) await get('/fields');
+    admitted.push(events.splice(0).length);
+  }
+  expect(admitted).toEqual([3, 0, 1, 2, 3]);
+});
+
 describe('a request that needs admission', () => {
   it('gets a 503 with Retry-After if it is not admitted, and never reaches its function', async () => {
     const admission = { enter: async () => ({ retryAfterSeconds: 3 }), close: () => {} };

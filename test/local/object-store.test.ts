@@ -42,11 +42,9 @@ const refusal = async (response: Response) => {
 /** The total size of all files under a directory. It shows how much of an upload has arrived. */
 const bytesUnder = async (path: string): Promise<number> => {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
-  const files = entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
-  const sizes = await Promise.all(files.map((file) => stat(file).catch(() => ({ size: 0 }))));
-  return sizes.reduce((sum, { size }) => sum + size, 0);
+  const files = entries.filter((entry) => entry.isFile());
+  const sizes = files.map(({ parentPath, name }) => stat(join(parentPath, name)).catch(() => ({ size: 0 })));
+  return (await Promise.all(sizes)).reduce((sum, { size }) => sum + size, 0);
 };
 
 /** Starts a PUT of `body`, and resolves when the first half of it is on the store's disk. */
@@ -129,10 +127,8 @@ describe('a client without the right credentials', () => {
   ])('is denied: %s', async (name, wrong) => {
     const other = clientOf({ credentials: { ...store.credentials, ...wrong } });
     onTestFinished(() => other.destroy());
-    await expect(other.getObject({ Bucket, Key: 'secret' })).rejects.toMatchObject({
-      name,
-      $metadata: { httpStatusCode: 403 },
-    });
+    const refused = { name, $metadata: { httpStatusCode: 403 } };
+    await expect(other.getObject({ Bucket, Key: 'secret' })).rejects.toMatchObject(refused);
   });
 
   it('is denied with only a bearer token', async () => {
@@ -168,9 +164,7 @@ it.each<[string, (request: Signed) => unknown, code: string]>([
   client.destroy();
 });
 
-const sizes = { 'one request': 1, parts: 6 * MIB };
-
-it.each(Object.entries(sizes))(
+it.each(Object.entries({ 'one request': 1, parts: 6 * MIB }))(
   'a prefix of objects that are written only once accepts a write in %s only with If-None-Match',
   async (name, size) => {
     const write = (Key: string, condition = {}) =>

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { PUBLIC_FUNCTION, routes } from '../../lib/routes.ts';
 import { askService } from '../../tools/rollback/ask-service.ts';
 import { type SmokeParts, smokeSteps } from '../../tools/smoke.ts';
@@ -17,7 +17,8 @@ const service = await ownService(events, { functionEnv: { QUERY_WAIT_MS: String(
 beforeEach(() => service.stack.faults.set([]));
 
 /** Sends a request, and follows redirects like a client; `hops` counts those to a waiting URL. */
-async function get(path: string, headers: Record<string, string> = {}, { apiUrl } = service.stack) {
+async function get(path: string, headers: Record<string, string> = {}) {
+  const { apiUrl } = service.stack;
   let url = apiUrl + path;
   for (let hops = -1; ; ) {
     const isOurs = url.startsWith(apiUrl);
@@ -87,9 +88,6 @@ it('the service says what is wrong with a request', async () => {
   const gone = await get(`/reporting/downloads/${'A'.repeat(43)}/1`);
   expect([gone.status, slugOf(gone)]).toEqual([404, 'no-such-download']);
   expect((await get('/reporting/nothing', mine)).status).toBe(404);
-});
-
-it('the service answers a query that exceeds the scan limit with 400, and the next caller too', async () => {
   service.stack.faults.set([{ on: 'query', fail: 'cut-off' }]);
   const cutOff = await report({ ...january, end: '2026-01-23T00:00:00Z' });
   expect([cutOff.status, slugOf(cutOff)]).toEqual([400, 'report-too-large']);
@@ -142,13 +140,12 @@ describe('the steps of npm run smoke', () => {
 
 it('the service answers requests above its rate with 429', async () => {
   const busy = await startService(events, { throttling: { perSecond: 0.001, burst: 1 } });
-  try {
-    const both = [await get('/openapi.json', {}, busy.stack), await get('/openapi.json', {}, busy.stack)];
-    expect(both.map(({ status }) => status)).toEqual([200, 429]);
-    expect(both[0]?.body).toContain('accepts 0.001 requests a second for each report');
-  } finally {
-    await busy.close();
-  }
+  onTestFinished(() => busy.close());
+  const accepted = await fetch(`${busy.stack.apiUrl}/openapi.json`);
+  expect(await accepted.text()).toContain('accepts 0.001 requests a second for each report');
+  const { status, headers } = await fetch(`${busy.stack.apiUrl}/openapi.json`);
+  const told = ['retry-after', 'content-type', 'x-content-type-options'].map((name) => headers.get(name));
+  expect([status, ...told]).toEqual([429, '5', 'application/problem+json', 'nosniff']);
 });
 
 it('the service names its release at every path, without a token, so that a rollback can ask for it', async () => {

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import type { Jwk } from 'aws-jwt-verify/jwk';
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { KeySet, KeySetUnavailable, tokenVerifier } from '../../../lib/access/verify-token.ts';
 import { makeSigner } from '../../../local/identity-provider/identity-provider.ts';
 import { serve } from '../../../local/serve.ts';
@@ -37,12 +37,7 @@ function provider(keys: readonly Jwk[]) {
       (key) => (key.kid === kid ? 'found' : 'refused'),
       (error: unknown) => (error instanceof KeySetUnavailable ? 'unavailable' : 'refused'),
     );
-  const hang = () => {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    state.hangs = promise;
-    return resolve;
-  };
-  return { state, finds, hang };
+  return { state, finds };
 }
 
 /**
@@ -98,10 +93,11 @@ describe('the key set', () => {
   });
 
   it('is read once for all unknown keys that come at the same time; known keys do not wait', async () => {
-    const { state, finds, hang } = provider([first]);
+    const { state, finds } = provider([first]);
     await finds('first');
     vi.setSystemTime(BEGAN + 10 * SECOND);
-    const letGo = hang();
+    const { promise, resolve: letGo } = Promise.withResolvers<void>();
+    state.hangs = promise;
     const unknown = Array.from({ length: 60 }, (_, index) => finds(`invented-${index}`));
     state.keys = [first, second];
     vi.setSystemTime(BEGAN + 11 * SECOND);
@@ -112,13 +108,14 @@ describe('the key set', () => {
     expect(state.reads).toBe(2);
   });
 
-  it('is unavailable for all callers that share a failed read', async () => {
-    const { state, finds, hang } = provider([first]);
-    const letGo = hang();
-    const waiting = [finds('first'), finds('invented')];
-    state.isDown = true;
-    letGo();
-    expect([await Promise.all(waiting), state.reads]).toEqual([['unavailable', 'unavailable'], 1]);
+  it.each<[isDown: boolean, gets: Outcome[]]>([
+    [false, ['found', 'found', 'found', 'refused']],
+    [true, ['unavailable', 'unavailable', 'unavailable', 'unavailable']],
+  ])('is read once for many first tokens that come at the same time; down: %j', async (isDown, gets) => {
+    const { state, finds } = provider([first, second]);
+    state.isDown = isDown;
+    const outcomes = await Promise.all(['first', 'second', 'first', 'invented'].map(finds));
+    expect([outcomes, state.reads]).toEqual([gets, 1]);
   });
 
   it.each([['"a list"'], ['{"keys":"none"}'], ['{"keys":[{"kid":"first"}]}'], ['<html>'], ['']])(
@@ -168,9 +165,9 @@ describe('a key server', async () => {
   it('has two tries of three seconds each', async () => {
     const aborted = () => AbortSignal.abort(new Error('no answer'));
     const timeouts = vi.spyOn(AbortSignal, 'timeout').mockImplementation(aborted);
+    onTestFinished(() => timeouts.mockRestore());
     await expect(verify(keys)).rejects.toMatchObject({ cause: new Error('no answer') });
     expect(timeouts.mock.calls).toEqual([[3_000], [3_000]]);
-    timeouts.mockRestore();
   });
 
   it('whose key for the token can’t be used makes an internal error', async () => {

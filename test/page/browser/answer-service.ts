@@ -121,10 +121,6 @@ const xmlFaults = (texts: readonly string[]): string[] =>
 
 /** The texts of a sheet's cells, row by row. */
 const cellsIn = (xml: Uint8Array = new Uint8Array()): string[][] =>
-  [
-    ...Buffer.from(xml)
-      .toString()
-      .matchAll(/<row [^>]*>(.*?)<\/row>/gs),
-  ].map(([, row = '']) =>
+  [...String(Buffer.from(xml)).matchAll(/<row [^>]*>(.*?)<\/row>/gs)].map(([, row = '']) =>
     [...row.matchAll(/<c [^>]*>(.*?)<\/c>/gs)].map(([, cell = '']) => cell.replaceAll(/<[^>]+>/g, '')),
   );

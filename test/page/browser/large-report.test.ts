@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { micros } from '../../e2e/expected-report.ts';
@@ -49,14 +50,12 @@ const shownCells = (line: string): string[] =>
 
 const millionths = (line: string): bigint => micros(line.slice(line.lastIndexOf(',') + 1));
 
-/** The most memory that a process of a page, with its reader, has had so far, in bytes. */
-async function mostMemory(): Promise<number> {
-  const cdp = await browser.newBrowserCDPSession();
-  const { processInfo } = await cdp.send('SystemInfo.getProcessInfo');
-  const renderers = processInfo.filter(({ type }) => type === 'renderer');
-  const peaks = renderers.map(({ id }) => Number(/^VmHWM:\s*(\d+)/m.exec(readProc(id, 'status'))?.[1]));
-  return 1_024 * Math.max(...peaks);
+/** The id of the process that runs the page and its reader. Only a trace names it. */
+async function processOf(page: Page): Promise<number> {
+  await browser.startTracing(page, { categories: ['disabled-by-default-devtools.timeline'] });
+  return Number(/"frames":\[{[^}]*"processId":(\d+)/.exec(`${await browser.stopTracing()}`)?.[1]);
 }
+const mostMemoryOf = (id: number) => 1_024 * Number(/^VmHWM:\s*(\d+)/m.exec(readProc(id, 'status'))?.[1]);
 
 interface TraceEvent {
   readonly ph: string;
@@ -116,6 +115,8 @@ it('a file of a million rows shows rows at once, can be scrolled and sorted with
       wasBusy = isBusy;
     }).observe(document.body, { attributes: true, childList: true, subtree: true, characterData: true });
   });
+  const renderer = await processOf(page);
+  const memoryBefore = mostMemoryOf(renderer);
   await pressRun(page);
   await page.locator('tbody tr').first().waitFor();
   expect(await page.getByRole('link', { name: 'Download CSV' }).count()).toBe(0);
@@ -154,7 +155,7 @@ it('a file of a million rows shows rows at once, can be scrolled and sorted with
     await expect.poll(() => cellsOf(page, 0)).toEqual(shownCells(greatest));
   });
   expect(await header.getAttribute('aria-sort')).toBe('descending');
-  const memory = await mostMemory();
+  const memory = existsSync('/proc') ? mostMemoryOf(renderer) - memoryBefore : 'not measured: no /proc';
   await page.getByRole('button', { name: 'The table as shown (Excel)' }).click();
   await page.getByText('A sheet holds 1,048,575 rows at most. Search the rows, or show fewer.').waitFor();
   const seen = await page.evaluate(() => (globalThis as never as { seen: Seen }).seen);
@@ -170,8 +171,9 @@ it('a file of a million rows shows rows at once, can be scrolled and sorted with
   // A sort takes about one second, and several seconds on a busy machine. Only a hang exceeds this bound.
   expect(seen.sorts).toHaveLength(1);
   expect(seen.sorts[0]).toBeLessThan(30);
-  expect(memory).toBeGreaterThan(100_000_000);
-  expect(memory).toBeLessThan(650_000_000);
+  // The report adds about 410 MB, or up to 500 MB if garbage is collected late. A reader that also keeps the
+  // cells of each row as texts makes it 575 MB or more.
+  if (typeof memory === 'number') expect(memory).toBeLessThan(550_000_000);
 }, 300_000);
 
 it('a file that is too large to read shows its first rows, says what is missing, and can be downloaded', async () => {
