@@ -194,6 +194,7 @@ describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare
   beforeAll(async () => {
     for (const [names, variables] of settings) restores.push(await changeEnvironment(lane, names, variables));
     await prepare?.();
+    expect(await answers(functions)).toEqual(functions.map(() => works));
   });
   afterAll(async () => {
     for (const restore of restores.reverse()) await restore();
@@ -210,11 +211,6 @@ describe.each(Object.entries(trials))('%s', (situation, { settings = [], prepare
     await reset?.();
     return Promise.all(names.map((name) => answer(name)));
   };
-
-  // It starts the functions, too: a query may end while a function starts.
-  it('each function works with its whole policy', async () => {
-    expect(await answers(functions)).toEqual(functions.map(() => works));
-  });
 
   it.each(parts.map((part) => [part.functions.join(', '), part.sid, part.part, part] as const))(
     '%s does not work without %s %s',

@@ -16,9 +16,8 @@ import { partnerHere } from './run-partner.ts';
 const EMAIL = 'operator@example.com';
 const told = { alarms: { ...prod.alarms, email: EMAIL }, runbookUrl: 'https://git.example/runbook.md' };
 const stage = readStage('prod', { ...prod, ...told, reservedConcurrency: { publish: 5, probe: 1 } });
-/** How many requests a second all routes of the stage take together. */
-const limits = [...limitsOfRoutes(stage.executions).values()];
-const accepted = limits.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0);
+const stageLimits = [...limitsOfRoutes(stage.executions).values()];
+const acceptedPerSecond = stageLimits.reduce((sum, { requestsPerSecond }) => sum + requestsPerSecond, 0);
 const lacksAll = `lacks ${tables.map(({ name }) => name).join(' and ')}`;
 const quota = (value: number) => ({ value, isAdjustable: true });
 const grown: AccountQuotas = {
@@ -94,7 +93,7 @@ describe('diagnose', () => {
       'API Gateway takes fewer requests than the stage',
       { requests: quota(30) },
       /all of the account's APIs together 30/,
-      raise('apigateway', 'L-8A5B8E43', Math.ceil(accepted)),
+      raise('apigateway', 'L-8A5B8E43', Math.ceil(acceptedPerSecond)),
     ],
   ])('says what to do if %s', (_, { more, ...quotas }, finding, remedy) => {
     const { findings } = diagnose({ ...grown, ...quotas }, { ...stage, ...more } as typeof stage);

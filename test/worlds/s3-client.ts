@@ -25,7 +25,7 @@ import type { Backends } from './parts.ts';
 import { type PortOperation, portCall } from './port-call.ts';
 import { namedDice } from './random.ts';
 import { checkClock, sdkClient } from './sdk-client.ts';
-import type { World } from './world.ts';
+import { BEGINNING, type World } from './world.ts';
 
 const READ_MS = [12, 40] as const;
 const WRITE_MS = [25, 80] as const;
@@ -91,7 +91,8 @@ export function s3Client(
         Key: key,
         ETag: etag,
         Size: bytes,
-        LastModified: new Date(seconds(lastModified)),
+        // The first files are older than the world: no writer puts them back within the second of their writing.
+        LastModified: new Date(seconds(lastModified === BEGINNING ? 0 : lastModified)),
       })),
       ...(page.length < all.length && { NextContinuationToken: page.at(-1)?.key }),
     };

@@ -76,10 +76,8 @@ export function slotsRule(parts: Parts): (started: EngineQuery) => void {
       if (hasOutlivedItsSlot(query)) return false;
       // Release 1.0.0 can't see that a further attempt goes on in the slot of the one that failed.
       const isFurther = [...athena.queries.values()].some((earlier) => isPredecessor(earlier, query));
-      const [ofStarted, ofQuery] = [started, query].map(
-        ({ startedBy }) => startedBy.machine.isOfReleaseBefore,
-      );
-      if (ofStarted && !ofQuery && isFurther) return false;
+      const isOfBefore = ({ startedBy }: EngineQuery) => startedBy.machine.isOfReleaseBefore;
+      if (isOfBefore(started) && !isOfBefore(query) && isFurther) return false;
       // If no request has received the answer to the query's start, the query holds its slot for about a minute only.
       if (query.heardOfBy.size === 0 && world.time.now() - query.submittedAt >= UNHEARD_MS) return false;
       // If the function died or one of its calls had a fault, perhaps no request knows that the query was started.

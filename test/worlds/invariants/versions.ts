@@ -1,6 +1,6 @@
 /** Rule: a report with a data version counts exactly the files that the lake had at that version. */
 import type { EngineQuery } from '../modelled-athena.ts';
-import { type Clicks, clicksIn, markersDuring, versionOf } from '../modelled-lake.ts';
+import { type Clicks, clicksIn, markersDuring, statesDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts } from '../parts.ts';
 import type { Findings } from './judge.ts';
 
@@ -30,7 +30,7 @@ const DELAYED_MS = 28_000;
  */
 export const isNamedHole = (
   { lake, world }: Parts,
-  { read, missed, submittedAt, endedAt = submittedAt, toldEndTo }: EngineQuery,
+  { read, missed, submittedAt, endedAt = submittedAt, toldEndTo, startedBy }: EngineQuery,
 ): boolean =>
   [...read, ...(missed ? [missed] : [])].some(({ isPassing, day, key, lastModified }) => {
     const gone = lake.states.find(({ from, files }) => from > lastModified && !files.has(key));
@@ -39,7 +39,9 @@ export const isNamedHole = (
     const shown = markersDuring(lake.states, day, { from: submittedAt, to: submittedAt });
     const to = Math.max(endedAt, ...toldEndTo.map(({ at }) => at));
     const shownAgain = markersDuring(lake.states, day, { from: endedAt, to });
-    return isPassing && isInTime && !shown.isDisjointFrom(shownAgain);
+    const before = statesDuring(lake.states, { from: startedBy.startedAt, to: endedAt });
+    const isBetween = isPassing || before.some(({ files }) => !files.has(key));
+    return isBetween && isInTime && !shown.isDisjointFrom(shownAgain);
   });
 
 const isDelayed = ({ troubles }: Parts['world']): boolean =>
