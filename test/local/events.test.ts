@@ -207,13 +207,13 @@ describe('a file that has a column of a wrong type, put in place while the event
   const DAYS = ['2026-01-30', '2026-01-31', '2026-02-01'] as const;
   let opened: OpenedEvents;
   beforeEach(async () => {
-    await writeEach(
-      [...DAYS.map((day) => [day, SECOND]), [DAYS[1], FIRST]].map(([day, publisher_company_id]) => ({
-        event_time: `${day}T12:00:00.000Z`,
-        publisher_company_id: publisher_company_id as bigint,
-        clicks: 1,
-      })),
-    );
+    const rows = [...DAYS.map((day) => [day, SECOND]), [DAYS[1], FIRST]].map(([day, company]) => ({
+      event_time: `${day}T12:00:00.000Z`,
+      publisher_company_id: company as bigint,
+      clicks: 1,
+    }));
+    for (const { name } of tables)
+      await writeEvents(directory, name, name === 'publisher_events' ? rows : [NOON]);
     opened = await open();
   });
 

@@ -43,7 +43,7 @@ export function unavailableFindings(parts: Parts, request: AnsweredRequest): Fin
     );
     const isForAnother =
       isPublishedNow(parts, pull) && waitedMs < CALLER_LIMITS * longestQueryMs + PUBLISHING_MS - COARSE_MS;
-    const isSoon = waitedMs < TOO_LATE_LIMITS * longestQueryMs - COARSE_MS;
+    const isSoon = waitedMs < TOO_LATE_LIMITS * longestQueryMs - COARSE_MS && own.length < MOST_QUERIES;
     return { 'given-up-early': isSoon || isForAnother || !(isTimeUp || isOverdue) };
   }
   if (body.includes('were under way')) return { 'slot-given-up-early': queriesPerPartner === 0 || !isTimeUp };
