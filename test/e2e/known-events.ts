@@ -1,7 +1,12 @@
+import { measureColumns } from '../../lake-check/report-columns.ts';
+import { reports } from '../../lib/report/catalogue.ts';
 import { type Column, tables } from '../../lib/report/tables.ts';
-import { isMeasure } from '../is-measure.ts';
 import { dice as randomNumbers } from '../worlds/random.ts';
 import type { EventRow } from './expected-report.ts';
+
+const measures = new Set(reports.flatMap(measureColumns));
+/** Whether a column holds counts or amounts to be summed. */
+export const isMeasure = (column: string): boolean => measures.has(column);
 
 /** A reproducible stream of numbers in [0, 1): the same seed gives the same events. */
 export { randomNumbers };

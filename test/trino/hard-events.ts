@@ -1,6 +1,6 @@
 import { type Column, type Table, TIME_COLUMN } from '../../lib/report/tables.ts';
 import type { EventRow } from '../e2e/expected-report.ts';
-import { isMeasure } from '../is-measure.ts';
+import { isMeasure } from '../e2e/known-events.ts';
 
 /** Texts that some engines compare, sort or write differently from others. */
 const HARD_TEXTS = [

@@ -222,8 +222,7 @@ export function planOf(
   const rate = isCalm ? 0 : pick(draw, [0, 0.005, 0.01, 0.03, 0.1]);
   const faults = { rate, only: chance(draw, 0.25) ? [pick(draw, FAULT_KINDS)] : undefined };
   const wrongMachines = ['publisherperformance-0', 'publisherperformance-1', 'downloads-0', 'publish-0'];
-  // A publication that keeps failing is given up after some minutes. In some worlds, S3 at first refuses to store the
-  // object that says so.
+  // A publication that keeps failing is given up. In some worlds, S3 at first refuses to store the object that says so.
   const isGivenUp = engine.junk > 0 && Number.isFinite(settings.largeFromDays) && chance(draw, 0.4);
   // In other worlds, S3 refuses to store the second file of a large report.
   const isHalf =
@@ -279,9 +278,8 @@ export function planOf(
     Object.assign(engine, { queueMs: [0, 100], runMs: [200, 2_000], fails: 0, hangs: 0.7, hangLimits: 8 });
     Object.assign(engine, SOON_BACK);
   }
-  // In some worlds, nearly all queries fail, some callers come while they fail, and nothing else goes wrong. In others,
-  // callers with few slots meet functions that die. In others, callers come again when the first report's files go, or
-  // hours after the first request died as it started its query, or hours after one whose queries all failed.
+  // In some worlds, only queries fail, and nearly all. In others, callers with few slots meet functions that die. In
+  // others, callers come when the first report's files go, or hours after a request that died or queries that failed.
   const isOther = isLeft || isRestless || isKept || isMoved || isUnstoppable;
   const kind = isOther ? 1 : namedDice(seed, 'more kinds')();
   const isFailing = kind < 0.04;
@@ -320,16 +318,14 @@ export function planOf(
     Object.assign(settings, { queriesPerPartner: hasOneSlot ? 1 : count, longestQueryMs: 120 * SECOND });
     Object.assign(faults, { rate: hasOneSlot ? 0 : 0.006, only: DEATHS });
     // Two clients with the same rows share their queries, and each has a slot of its own. The first request of one dies
-    // when it has taken its slot; requests of the other take its attempt over. Or its caller goes away and its query fails:
-    // the other runs it again when it has a slot.
+    // when it has taken its slot, or its caller goes away and its query fails: the other goes on with its attempt.
     if (isShared) {
       Object.assign(partners, { p1: [1, 2], p2: [1, 2] });
       Object.assign(engine, { runMs: [20_000, 50_000] });
       if (isForsaken) Object.assign(engine, { runMs: [8_000, 40_000], fails: 0.9 });
       else Object.assign(faults, { startless: { request: 'c0.0', kind: 'dies before a call' } });
     }
-    // A client's only slot is that of a long query, whose caller goes away: its request died when it started the query.
-    // The client's other callers want other reports.
+    // A client's only slot is that of a long query, whose request died. Its other callers want other reports.
     if (isOrphaned) {
       Object.assign(engine, { runMs: [40_000, 90_000] });
       Object.assign(faults, { startless: { request: 'c0.0', kind: 'dies after a call' } });

@@ -91,7 +91,7 @@ export function s3Client(
         Key: key,
         ETag: etag,
         Size: bytes,
-        // The first files are older than the world: no writer puts them back within the second of their writing.
+        // The first files are older than the world, so that none is put back within the second of its writing.
         LastModified: new Date(seconds(lastModified === BEGINNING ? 0 : lastModified)),
       })),
       ...(page.length < all.length && { NextContinuationToken: page.at(-1)?.key }),

@@ -1,14 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { describe, expect, it, vi } from 'vitest';
-import type { Wanted } from '../../../lib/delivery/delivery.ts';
+import { makeJob, type Wanted } from '../../../lib/delivery/delivery.ts';
 import { redirectToWaitingRoom } from '../../../lib/http/answer-delivery.ts';
 import { downloadsHandler } from '../../../lib/http/downloads-handler.ts';
+import { readDataState } from '../../../lib/lake/data-version.ts';
 import { Overloaded } from '../../../lib/problems/problem.ts';
+import { jobRecordKey } from '../../../lib/results/keys.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
 import { issueTicket } from '../../../lib/results/ticket.ts';
 import type { Plan } from '../delivery/memory-queries.ts';
-import { PARAMETERS, START, wanted } from '../delivery/setting.ts';
+import { PARAMETERS, START, underWayRecord, wanted } from '../delivery/setting.ts';
 import { useFakeTime } from '../delivery/settled.ts';
 import * as settings from './setting.ts';
 
@@ -233,6 +235,22 @@ describe('the listing of the lake', () => {
     expect((await made.get()).statusCode).toBe(303);
     expect(looks).toEqual([1]);
   });
+});
+
+it('a caller whose companies have changed gets no failure that came before it had them', async () => {
+  const plans: Plan[] = [{ ends: 'failed', afterMs: 10 }, {}];
+  const env = { ...BY_REGISTER, QUERY_WAIT_MS: '25000' };
+  const room = await waitingRoom({ env, asks: { entitlement: [7n] }, plans, waitedMs: 60_000 });
+  room.partners.set('client-1', PARTNER);
+  const job = makeJob({ ...wanted, ...OF_COMPANIES }, await readDataState(room.lake, wanted.request, 0));
+  const executionId = (await room.queries.start(job.query, 'a'.repeat(32))) ?? '';
+  await vi.advanceTimersByTimeAsync(9_000);
+  const { fingerprint } = job.data;
+  room.results.put(
+    jobRecordKey(job),
+    underWayRecord({ executionId, fingerprint, elapsedMs: 9_000, leaseMs: 0 }),
+  );
+  expect((await room.get()).headers?.['Location']).toMatch(/^https:\/\/download\.example\/reports\/q2\//);
 });
 
 it.each(FAILED_LISTINGS)(

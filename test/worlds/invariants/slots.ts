@@ -1,6 +1,6 @@
 /**
- * Rules: a partner never has more queries under way than its limit, except in the cases of docs/decisions/0042. In the
- * document of its slots, a job has one slot, which keeps its id while its attempt is open and its age at each write.
+ * Rules: a partner never has more queries under way than its limit (docs/decisions/0042). In the document of its slots, a
+ * job has one slot, which keeps its id while its attempt is open, and its age at each write.
  */
 import { slotsKey } from '../../../lib/results/keys.ts';
 import { running } from '../invocation.ts';

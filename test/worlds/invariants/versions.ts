@@ -15,10 +15,7 @@ export function versionFindings(parts: Parts, query: EngineQuery, version: strin
   };
 }
 
-/**
- * The service lists the lake again at most 10 s after the query's end. Two more seconds allow for times in whole
- * seconds.
- */
+/** The service lists the lake again at most 10 s after the query's end. Two more allow for times in whole seconds. */
 const LAST_LISTING_MS = 12_000;
 /** Failing calls may delay that listing by this much. */
 const DELAYED_MS = 28_000;
