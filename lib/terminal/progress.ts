@@ -27,8 +27,8 @@ export function showProgress(
       const line = `${what}: ${amountOf(done, total)}${note}`;
       // One column stays free: a full line may wrap, and CLEAR_LINE clears only the last row.
       const widest = (stream.columns || USUAL_COLUMNS) - 1;
-      const shown = line.length > widest ? `${line.slice(0, Math.max(0, widest - 1))}…` : line;
-      stream.write(stream.isTTY ? CLEAR_LINE + shown + (isLast ? '\n' : '') : `${line}\n`);
+      const row = line.length > widest ? `${line.slice(0, Math.max(0, widest - 1))}…` : line;
+      stream.write(stream.isTTY ? CLEAR_LINE + row + (isLast ? '\n' : '') : `${line}\n`);
     };
     const { beganAt, beganWith } = work?.what === what ? work : { beganAt: nowMs, beganWith: done };
     const tookMs = nowMs - beganAt;

@@ -196,9 +196,9 @@ const expectedOf = (hour: number) => guideReport(DEVICES, question(hour));
 const FILE = 'publisherperformance_Day-PlacementId-DeviceOrProxy-Clicks-Revenue_2026-01-01_2026-01-31.csv';
 
 const snippet = (name: string, hour: number, at = service.stack.apiUrl): string => {
-  const found = snippets.find((one) => one.name === name);
-  if (!found) throw new Error(`the page has no ${name}`);
-  return found.text({
+  const snippet = snippets.find((one) => one.name === name);
+  if (!snippet) throw new Error(`the page has no ${name}`);
+  return snippet.text({
     service: `${at}/`,
     report: publisherReport,
     parameters: [

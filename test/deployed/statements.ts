@@ -14,9 +14,9 @@ const NAMED: Readonly<Record<string, readonly string[]>> = {
 const ALL = 'reports, days, downloads, public, publish, abandon, probe, release-check';
 
 /**
- * Every statement of every function's role, by docs/security.md. Of one that is proven here, a test takes it, or a part
- * of it, out of the deployed role, and the function fails. The emulator works without the others, such as those by
- * which Athena reads tables and events with the rights of the function that starts the query.
+ * Every statement of every function's role, as docs/security.md lists them. A statement is proven here if a test takes it,
+ * or a part of it, out of the deployed role and sees the function fail. The emulator does not need the others, such as
+ * those by which Athena reads tables and events with the rights of the function that starts the query.
  */
 export const statements = [...security.matchAll(ROW)].map(
   ([, sid = '', service, actions = '', who = '', knownBy]) => ({

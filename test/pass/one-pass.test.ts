@@ -144,8 +144,8 @@ it('the service answers requests above its rate with 429', async () => {
   const accepted = await fetch(`${busy.stack.apiUrl}/openapi.json`);
   expect(await accepted.text()).toContain('accepts 0.001 requests a second for each report');
   const { status, headers } = await fetch(`${busy.stack.apiUrl}/openapi.json`);
-  const told = ['retry-after', 'content-type', 'x-content-type-options'].map((name) => headers.get(name));
-  expect([status, ...told]).toEqual([429, '5', 'application/problem+json', 'nosniff']);
+  const values = ['retry-after', 'content-type', 'x-content-type-options'].map((name) => headers.get(name));
+  expect([status, ...values]).toEqual([429, '5', 'application/problem+json', 'nosniff']);
 });
 
 it('the service names its release at every path, without a token, so that a rollback can ask for it', async () => {

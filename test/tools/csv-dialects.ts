@@ -43,13 +43,13 @@ export async function differingDialects(files: number, seed: number) {
     );
     const text = [header, ...rows].map((row) => row.join(separator)).join(lineEnd) + one(['', lineEnd]);
     await writeFile(path, text);
-    const found = await describeCsv({ name: path, path, isGzip: false }, undefined)
+    const table = await describeCsv({ name: path, path, isGzip: false }, undefined)
       .then((csv) => {
         const select = csv.columns.map(({ sql }) => `coalesce(${sql}, '')`).join(', ');
         return connection.runAndReadAll(`SELECT ${select} FROM ${readerOf([{ name: path, path, ...csv }])}`);
       })
       .catch(() => undefined);
-    if (!found) {
+    if (!table) {
       refused += 1;
       continue;
     }
@@ -58,8 +58,8 @@ export async function differingDialects(files: number, seed: number) {
     const options = { delimiter: separator, relax_quotes: true, relax_column_count: true };
     const wanted: string[][] = parse(text, options).slice(1);
     const isBlank = (row: readonly string[]) => row.length === 1 && row[0] === '';
-    if (JSON.stringify(found.getRowsJson()) !== JSON.stringify(wanted.filter((row) => !isBlank(row))))
-      differing.push({ text, found: found.getRowsJson(), wanted });
+    if (JSON.stringify(table.getRowsJson()) !== JSON.stringify(wanted.filter((row) => !isBlank(row))))
+      differing.push({ text, found: table.getRowsJson(), wanted });
   }
   connection.closeSync();
   await rm(home, { recursive: true });

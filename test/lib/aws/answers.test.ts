@@ -146,13 +146,13 @@ describe('withoutValues, given an error that quotes values,', () => {
     const within = ["'", '"', '`'].map(
       (quote) => `INVALID_CAST_ARGUMENT: Cannot cast ${quote}${value}${quote} to BIGINT`,
     );
-    const known = [
+    const casts = [
       `Type VARCHAR with value ${value} can't be cast`,
       `Value cannot be cast to date: ${value}`,
     ];
     const words = [`Cannot convert value ${value} of type String to a REAL value`];
     const magic = `Expected magic number: PAR1 got: ${value} [${file}]`;
-    const bad = [...known, ...words, magic].map((text) => `HIVE_BAD_DATA: ${text}`);
+    const bad = [...casts, ...words, magic].map((text) => `HIVE_BAD_DATA: ${text}`);
     for (const text of [...within, ...bad]) expect(withoutValues(text)).not.toContain('secret');
   });
 

@@ -132,7 +132,7 @@ describe('uploadFile', () => {
     const broken = Object.assign(new Error('socket'), { code: 'ECONNRESET' });
     let tries = 0;
     const open = async () => (tries++ === 0 ? content('a,', broken) : content('a,b\n'));
-    // The size is that of the written file, without the piece of the first try.
+    // The size of what was written: the piece that the first try had sent does not count.
     expect(await files().uploadFile(key, file, open)).toBe(4);
     expect([tries, await get(key)]).toEqual([2, 'a,b\n']);
     await expect(files().uploadFile(freshFile(), file, opening(new TypeError('ours')))).rejects.toThrow(

@@ -55,13 +55,13 @@ function s3Of(keys: readonly string[], errors: Readonly<Record<string, unknown>>
       if (Prefix in errors) throw errors[Prefix];
       const after = ContinuationToken ?? StartAfter;
       const from = byBytes(after, Prefix) < 0 ? Prefix : after;
-      const found = sorted
+      const left = sorted
         .slice(placeOf(from), placeOf(from) + PAGE + 2)
         .filter((key) => key.startsWith(Prefix) && key !== after);
-      const page = found.slice(0, PAGE);
+      const page = left.slice(0, PAGE);
       const Contents = page.map((Key) => ({ Key, ETag: `"${Key}"`, Size: 7, LastModified: new Date(5_000) }));
       const NextContinuationToken = page.at(-1);
-      return { ...(page.length > 0 && { Contents }), ...(found.length > PAGE && { NextContinuationToken }) };
+      return { ...(page.length > 0 && { Contents }), ...(left.length > PAGE && { NextContinuationToken }) };
     },
   } as unknown as S3Client;
   return { s3, inputs, rounds: () => callsOfRounds.length, mostAtOnce: () => Math.max(...callsOfRounds) };

@@ -265,7 +265,7 @@ describe('parseDaysRequest', () => {
 });
 
 describe('didYouMean', () => {
-  const known = ['Day', 'PlacementIds'];
+  const names = ['Day', 'PlacementIds'];
   const all = 'Known are: Day, PlacementIds.';
   it.each([
     ['a short name with two wrong letters', 'Dxx', 'Did you mean "Day"?'],
@@ -275,7 +275,7 @@ describe('didYouMean', () => {
     ['a name in upper case', 'PLACEMENTIDS', 'Did you mean "PlacementIds"?'],
     ['blanks around a name', '   Day  ', 'Did you mean "Day"?'],
   ])('suggests the nearest name, or lists all names if none is near: %s', (_, name, answer) => {
-    expect(didYouMean(name, known)).toBe(answer);
+    expect(didYouMean(name, names)).toBe(answer);
   });
 
   it('lists no name if no name is known', () => {
