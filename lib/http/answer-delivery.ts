@@ -13,7 +13,7 @@ import {
 } from '../function-settings.ts';
 import type { DataState } from '../lake/data-version.ts';
 import { CACHE_STATUS, HEADER, NOTE } from '../response-headers.ts';
-import type { Progress } from '../results/ticket.ts';
+import type { Left, Progress } from '../results/ticket.ts';
 import { BASE_PATH, downloadPath } from '../routes.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { acceptsGzip, requestHeader } from './request-header.ts';
@@ -62,7 +62,7 @@ interface DeliveryRequest {
   readonly waitUntil: number;
   /** When the caller sent its first request. */
   readonly askedAt: number;
-  /** Since when the caller has had its companies, if they changed while it waited. */
+  /** Since when the caller has had its companies, which may have changed while it waited. */
   readonly entitledAt?: number;
   readonly facts: LoggedFacts;
   readonly backends: DeliveryBackends;
@@ -71,7 +71,7 @@ interface DeliveryRequest {
   /** The progress that the caller's previous request stored. */
   readonly left?: Progress;
   /** Stores the delivery's progress; resolves to the next place in the waiting room. */
-  readonly remember: (left: { readonly progress: Progress; readonly waitedMs: number }) => Promise<Place>;
+  readonly remember: (left: Left) => Promise<Place>;
 }
 
 /** Where a caller waits: the parts of a waiting URL. No URL twice, because some clients refuse that. */
@@ -83,12 +83,13 @@ interface Place {
 /** Answers with a redirect, to the report or to the waiting room (docs/contract.md#the-redirect). */
 export async function answerDelivery(
   { config, log }: Pick<FunctionDependencies, 'config' | 'log'>,
-  { event, waitUntil, askedAt, entitledAt, facts, backends, wanted, data, left, remember }: DeliveryRequest,
+  request: DeliveryRequest,
 ): Promise<APIGatewayProxyResult> {
+  const { event, waitUntil, askedAt, entitledAt = askedAt, facts, backends, wanted, data } = request;
   const terms = {
     ...config,
     longestQueueMs: config.longestQueryMs,
-    askedAt: entitledAt ?? askedAt,
+    askedAt: entitledAt,
     waitUntil,
     giveUpAt: askedAt + callerWaitMs(config),
     publishUntil: publishUntil(config, askedAt),
@@ -99,11 +100,12 @@ export async function answerDelivery(
     const finishedQueries = [...(facts.finishedQueries ?? []), ...(newFacts.finishedQueries ?? [])];
     Object.assign(facts, newFacts, finishedQueries.length > 0 && { finishedQueries });
   };
-  const delivery = await deliverReport({ backends, wanted, terms, note }, data, left);
+  const delivery = await deliverReport({ backends, wanted, terms, note }, data, request.left);
   const { cacheStatus } = delivery;
   Object.assign(facts, { isReady: delivery.state === 'ready', cacheStatus });
   if (delivery.state === 'waiting') {
-    const place = await remember({ progress: delivery.progress, waitedMs: Date.now() - askedAt });
+    const waited = { waitedMs: Date.now() - askedAt, entitledMs: Date.now() - entitledAt };
+    const place = await request.remember({ progress: delivery.progress, ...waited });
     return redirectToWaitingRoom(event, place, cacheStatus);
   }
   const { key, bytes, dataVersion, whyEmpty } = delivery;

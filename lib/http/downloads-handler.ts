@@ -72,7 +72,8 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
         backends,
         wanted: { request, entitlement, client },
         data,
-        ...(isSame ? { left: progress } : { entitledAt: Date.now() }),
+        entitledAt: Date.now() - (isSame ? waits.entitledMs : 0),
+        ...(isSame && { left: progress }),
         remember: async (left) => {
           // If S3 throttles this write, the older ticket stays: the next hop then at worst starts one more query.
           await updateTicket(backendsUntil(answerBy).results, waits, entitlement, left);

@@ -55,6 +55,8 @@ const ticketDocument = v.object({
   progress,
   /** How long the caller had waited when the ticket was written, in milliseconds. */
   waitedMs: v.number(),
+  /** How long it had had its companies, which may change while it waits. Release 1.0.0 writes none. */
+  entitledMs: v.exactOptional(v.number()),
 });
 
 /** How far a report has come: a request stores it for its caller's next request. */
@@ -62,13 +64,17 @@ export type Progress = Readonly<v.InferOutput<typeof progress>>;
 
 type Ticket = v.InferOutput<typeof ticketDocument>;
 
+/** What a request stores for its caller's next one. */
+export type Left = Readonly<Pick<Ticket, 'progress' | 'waitedMs' | 'entitledMs'>>;
+
 /** A ticket, with its request parsed again. */
 export interface WaitingRequest {
   readonly id: string;
   readonly request: ReportRequest;
   readonly entitlement: Entitlement;
-  /** How long the ticket's caller has waited, in milliseconds. */
+  /** How long the ticket's caller has waited, and for how long it has had its companies, in milliseconds. */
   readonly waitedMs: number;
+  readonly entitledMs: number;
   /** The stored document, which `updateTicket` replaces. */
   readonly stored: StoredDocument;
   readonly ticket: Ticket;
@@ -82,7 +88,7 @@ export async function issueTicket(
   results: ResultsBucket,
   { request, entitlement, client }: Pick<WaitingRequest, 'request' | 'entitlement'> & { client: string },
   parameters: Readonly<Record<string, string[]>>,
-  { progress, waitedMs }: Pick<Ticket, 'waitedMs'> & { readonly progress: Progress },
+  left: Left,
 ): Promise<string> {
   const id = randomBytes(32).toString('base64url');
   const issued: Ticket = {
@@ -91,8 +97,7 @@ export async function issueTicket(
     parameters,
     companies: storedEntitlement(entitlement),
     client,
-    progress,
-    waitedMs,
+    ...left,
   };
   await results.create(ticketKey(id), issued);
   return id;
@@ -111,7 +116,9 @@ export async function openTicket(results: ResultsBucket, id: string): Promise<Wa
   try {
     // The Accept header was checked by the request that got the ticket.
     const request = parseRequest(report, { parameters, accept: undefined });
-    return { id, request, entitlement, waitedMs: ticket.waitedMs + stored.ageMs, stored, ticket };
+    const waitedMs = ticket.waitedMs + stored.ageMs;
+    const entitledMs = (ticket.entitledMs ?? ticket.waitedMs) + stored.ageMs;
+    return { id, request, entitlement, waitedMs, entitledMs, stored, ticket };
   } catch (error) {
     // Another release accepted this request. Here, a 400 would be about a request that the caller did not send.
     if (error instanceof InvalidRequest) throw new NoSuchDownload();
@@ -124,10 +131,10 @@ export async function updateTicket(
   results: ResultsBucket,
   { id, ticket: was, stored }: WaitingRequest,
   entitlement: Entitlement,
-  { progress, waitedMs }: Pick<Ticket, 'waitedMs'> & { readonly progress: Progress },
+  left: Left,
 ): Promise<void> {
   const companies = storedEntitlement(entitlement);
-  if (isDeepStrictEqual([progress, companies], [was.progress, was.companies])) return;
-  const now: Ticket = { ...was, progress, companies, waitedMs };
+  if (isDeepStrictEqual([left.progress, companies], [was.progress, was.companies])) return;
+  const now: Ticket = { ...was, ...left, companies };
   await results.replace(stored, ticketKey(id), now);
 }

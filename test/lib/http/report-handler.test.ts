@@ -204,7 +204,7 @@ it('a report that takes longer than a request is answered with a waiting URL, wh
   const data = expect.objectContaining({ version: digest, fingerprint: digest, isListed: true });
   const progress = { waitsFor: 'attempt', data, cacheStatus: 'collapsed', dataChanges: 0 };
   expect(made.results.document(key)).toEqual({
-    ...{ form: 2, report: 'publisherperformance', parameters: ASKED, waitedMs: 1_000 },
+    ...{ form: 2, report: 'publisherperformance', parameters: ASKED, waitedMs: 1_000, entitledMs: 1_000 },
     ...{ companies: ['7', '9223372036854775807'], client: 'first-partner' },
     progress: { ...progress, attempt: made.queries.started[0]?.token },
   });

@@ -64,15 +64,22 @@ export async function askOtherwise(page: Page, question: Question): Promise<void
   await page.getByText(STALE).waitFor({ state: 'hidden' });
 }
 
-/** The drawn rows of the table: the text of each cell, by its column's name, without the sign of the sort order. */
-export function drawnRows(page: Page): Promise<Record<string, string>[]> {
-  return page.evaluate(() => {
+/**
+ * The drawn rows of the table: the text of each cell, by its column's name, without the sign of the sort order. Waits
+ * until the worker has made the order that the headers show, and its rows have come.
+ */
+export async function drawnRows(page: Page): Promise<Record<string, string>[]> {
+  const rows = 'tbody tr[aria-rowindex]';
+  await expect
+    .poll(() => page.locator(`.rows[aria-busy=true], ${rows}:not(:has(> :not(:empty)))`).count())
+    .toBe(0);
+  return page.evaluate((each) => {
     const text = (cell: Element) => (cell.textContent ?? '').replace(/^[▲▼] /, '');
     const names = [...document.querySelectorAll('thead th')].map(text);
-    return [...document.querySelectorAll('tbody tr[aria-rowindex]')].map((row) =>
+    return [...document.querySelectorAll(each)].map((row) =>
       Object.fromEntries([...row.children].map((cell, index) => [names[index] ?? '', text(cell)])),
     );
-  });
+  }, rows);
 }
 
 /** The texts of the row of totals below the table, in the order of the columns. */
