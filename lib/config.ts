@@ -145,10 +145,8 @@ function entitlementTerms(values: v.InferOutput<typeof environment>): Entitlemen
     if (bucket !== undefined) return { by, bucket };
     throw new Error('ENTITLEMENTS is "partners": name the register\'s bucket, PARTNERS_BUCKET.');
   }
-  const rules = Object.entries(values.COMPANY_CLAIMS).map(([owner, rule]) => [
-    owner,
-    { prefix: undefined, everyCompany, ...rule },
-  ]);
+  const every = { prefix: undefined, everyCompany };
+  const rules = Object.entries(values.COMPANY_CLAIMS).map(([owner, rule]) => [owner, { ...every, ...rule }]);
   if (rules.length > 0) return { by, rules: Object.fromEntries(rules) };
   throw new Error(`ENTITLEMENTS is "claims": name one or more in COMPANY_CLAIMS: ${ownerNames.join(', ')}.`);
 }

@@ -79,11 +79,8 @@ export function s3ResultsBucket(s3: S3Client, name: string, until: number, edge?
     locationOf: (key) => `s3://${name}/${key}`,
     presign: async (key, expiresInSeconds, bytes) => {
       const leadsTo = bytes > LARGEST_EDGE_FILE ? undefined : edge;
-      const command = new GetObjectCommand({
-        Bucket: name,
-        Key: key,
-        ...(leadsTo && { ResponseCacheControl: EDGE_CACHE_CONTROL }),
-      });
+      const caching = leadsTo && { ResponseCacheControl: EDGE_CACHE_CONTROL };
+      const command = new GetObjectCommand({ Bucket: name, Key: key, ...caching });
       // S3 checks a link by its own clock, so the link gets S3's time as the client knows it from the last answer.
       const signingDate = new Date(Date.now() + s3.config.systemClockOffset);
       const link = await getSignedUrl(s3, command, { expiresIn: expiresInSeconds, signingDate });

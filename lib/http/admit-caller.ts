@@ -45,13 +45,11 @@ export async function admitCaller(
   const verdict = await whoseRows(config.entitlements, report, claims, register);
   noteCaller(facts, verdict);
   if (verdict.state === 'refused') {
-    const allowed = await Promise.all(
-      reports.map(async (other) => {
-        const { state } = await whoseRows(config.entitlements, other, claims, register);
-        return state === 'entitled' ? [other.name] : [];
-      }),
+    const verdicts = await Promise.all(
+      reports.map((other) => whoseRows(config.entitlements, other, claims, register)),
     );
-    throw new NotAuthorized(scopeOf(config.token), client, allowed.flat());
+    const names = reports.filter((_, at) => verdicts[at]?.state === 'entitled').map(({ name }) => name);
+    throw new NotAuthorized(scopeOf(config.token), client, names);
   }
   return { client, entitlement: verdict.entitlement };
 }

@@ -46,8 +46,8 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
       // The ticket says how long the caller had waited when it was read, which may have taken long.
       askedAt = Date.now() - waits.waitedMs;
       if (waits.waitedMs > publishUntil(config, 0) + SPARE_MS) throw new NoSuchDownload();
-      const { client, progress } = waits.ticket;
-      const { request } = waits;
+      const { request, ticket } = waits;
+      const { client, progress } = ticket;
       const { report } = request;
       Object.assign(facts, { report: report.name, client, partner: client });
       // There is no token here. Without a register, the ticket grants what the first request's token granted.

@@ -24,13 +24,10 @@ const PLAIN_PATH = /^(?:\/[\w.~-]+)*$/;
  * Undefined if the path does not end with its route, or if the base has other characters than plain ones.
  */
 export function basePath(event: APIGatewayProxyEvent): string | undefined {
-  const parameters = event.pathParameters;
-  const route = (event.resource ?? '').replaceAll(
-    /\/\{(\w+)\+?\}/g,
-    (_, name) => `/${parameters?.[name] ?? ''}`,
-  );
+  const { resource = '', pathParameters, requestContext } = event;
+  const route = resource.replaceAll(/\{(\w+)\+?\}/g, (_, name) => pathParameters?.[name] ?? '');
   if (route === '') return undefined;
-  const path = route === '/' ? event.requestContext.path.replace(/\/?$/, '/') : event.requestContext.path;
+  const path = route === '/' ? requestContext.path.replace(/\/?$/, '/') : requestContext.path;
   const base = path.slice(0, -route.length);
   return path.endsWith(route) && PLAIN_PATH.test(base) ? base : undefined;
 }

@@ -114,9 +114,7 @@ export interface LoggedFacts extends DeliveryFacts {
 export function noteCaller(facts: LoggedFacts, verdict: Verdict): void {
   if (verdict.partner !== undefined) facts.partner = verdict.partner;
   if (verdict.state === 'refused') facts.refusal = verdict.refusal;
-  else
-    facts.companies =
-      verdict.entitlement === 'every-company' ? verdict.entitlement : verdict.entitlement.length;
+  else facts.companies = Array.isArray(verdict.entitlement) ? verdict.entitlement.length : 'every-company';
 }
 
 /**
