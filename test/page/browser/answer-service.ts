@@ -64,22 +64,19 @@ export async function askOtherwise(page: Page, question: Question): Promise<void
   await page.getByText(STALE).waitFor({ state: 'hidden' });
 }
 
-/**
- * The drawn rows of the table: the text of each cell, by its column's name, without the sign of the sort order. Waits
- * until the worker has made the order that the headers show, and its rows have come.
- */
+/** A table whose rows are not yet in the order that its headers show, or a row without cells. */
+const NOT_DRAWN = '.rows[aria-busy=true], tbody tr[aria-rowindex]:not(:has(> :not(:empty)))';
+
+/** The rows of the table, once drawn: each cell's text by its column's name, without the sign of the sort order. */
 export async function drawnRows(page: Page): Promise<Record<string, string>[]> {
-  const rows = 'tbody tr[aria-rowindex]';
-  await expect
-    .poll(() => page.locator(`.rows[aria-busy=true], ${rows}:not(:has(> :not(:empty)))`).count())
-    .toBe(0);
-  return page.evaluate((each) => {
+  await page.locator(NOT_DRAWN).first().waitFor({ state: 'detached' });
+  return page.evaluate(() => {
     const text = (cell: Element) => (cell.textContent ?? '').replace(/^[▲▼] /, '');
     const names = [...document.querySelectorAll('thead th')].map(text);
-    return [...document.querySelectorAll(each)].map((row) =>
+    return [...document.querySelectorAll('tbody tr[aria-rowindex]')].map((row) =>
       Object.fromEntries([...row.children].map((cell, index) => [names[index] ?? '', text(cell)])),
     );
-  }, rows);
+  });
 }
 
 /** The texts of the row of totals below the table, in the order of the columns. */
