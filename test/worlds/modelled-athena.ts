@@ -153,8 +153,8 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     const goesBack = !isAgain && draw() < 0.5 && troubles.happens('query goes back to the queue', query.id);
     if (goesBack) {
       time.silentlyAfter(between(draw, ...engine.backAfterMs), () => {
+        if (query.state !== 'RUNNING') return;
         busy -= 1;
-        if (query.state !== 'RUNNING') return runNext();
         query.state = 'QUEUED';
         query.runsSince = undefined;
         tell(query, 'goes back to the queue');
