@@ -219,6 +219,11 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
       time.silentlyAfter(between(query.draw, ...engine.queueMs), () => athena.enqueue(query));
       return query.id;
     },
+    get(id: string) {
+      const execution = athena.get(id);
+      if (!execution) world.count('execution forgotten');
+      return execution;
+    },
     stop(id: string, by: Invocation) {
       const query = athena.queries.get(id);
       // Athena refuses to stop a query that has ended.
