@@ -73,10 +73,7 @@ describe('readQuery', () => {
   const parameters = parametersOf('2026-01-29/2026-01-31', 'Day,Clicks');
   const request = parseRequest(publisherReport, { accept: undefined, parameters });
   const days = ['2026-01-29', '2026-01-30'];
-  const { sql: ofTwo } = compileQuery(
-    request,
-    [1, 3].map((company) => BigInt(idOf(company))),
-  );
+  const { sql: ofTwo } = compileQuery(request, [BigInt(idOf(1)), BigInt(idOf(3))]);
 
   it('reads days and companies', () => {
     expect(readQuery({ sql: ofTwo, parameters: [] })).toEqual({ days, companies: [1, 3] });
