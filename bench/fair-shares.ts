@@ -44,7 +44,7 @@ async function waits(timesTheOthers: number, underWayPerPartner: number): Promis
     seed: SEED,
     untilMs: 2 * LASTS_MS,
   });
-  const startOf = new Map(queries.map(({ report, startedAt }) => [report, startedAt]));
+  const startOf = new Map(queries.map(({ report, runsSince }) => [report, runsSince]));
   return pulled
     .filter(({ report }) => report.partner < OTHERS)
     .map(({ report: { id, atMs } }) => ((startOf.get(id) ?? Number.NaN) - SIX - atMs) / 1_000);

@@ -1,26 +1,19 @@
-import {
-  type AthenaClient,
-  AthenaServiceException,
-  GetQueryExecutionCommand,
-  type GetQueryExecutionCommandOutput,
-  StartQueryExecutionCommand,
-  type StartQueryExecutionOutput,
-  StopQueryExecutionCommand,
-  TooManyRequestsException,
-} from '@aws-sdk/client-athena';
-import { RESULTS_PREFIX } from '../../lib/names.ts';
+import { type AthenaClient, AthenaServiceException, TooManyRequestsException } from '@aws-sdk/client-athena';
+import { resultKey } from '../../lib/results/keys.ts';
 import { tokenBucket } from '../../local/token-bucket.ts';
+import {
+  type AthenaCalls,
+  answerTo,
+  type MemoryQuery,
+  memoryAthena,
+} from '../../test/athena/memory-athena.ts';
 import type { VirtualTime } from '../../test/worlds/virtual-time.ts';
 import type { ModelledS3 } from './modelled-s3.ts';
 import type { Quotas } from './quotas.ts';
 
-/** A query as the engine runs it. Times are milliseconds since 1970. */
-export interface EngineQuery {
+/** A query, and the report that it makes. */
+export interface EngineQuery extends MemoryQuery {
   readonly report: number;
-  readonly submittedAt: number;
-  startedAt?: number;
-  endedAt?: number;
-  isCancelled?: boolean;
 }
 
 export interface ModelledAthena {
@@ -47,85 +40,40 @@ export interface EngineWork {
   readonly resultBytes: number;
 }
 
-/** Models Athena's protocol and quotas. It runs queries in the order of their start, each for its planned time. */
+/** Models Athena's quotas. It runs queries in the order of their start, each for its planned time. */
 export function modelledAthena(
   time: VirtualTime,
   { athena: quotas }: Pick<Quotas, 'athena'>,
   s3: Pick<ModelledS3, 'putResult'>,
   workOf: (report: number) => EngineWork,
-  { callMs, shownAfterMs }: AthenaLatency = LATENCY,
+  { callMs: [least, most], shownAfterMs }: AthenaLatency = LATENCY,
 ): ModelledAthena {
-  const queries = new Map<string, EngineQuery>();
-  const byToken = new Map<string, string>();
   const calls = new Map<string, number>();
   const count = (name: string) => calls.set(name, (calls.get(name) ?? 0) + 1);
-  const admits = { start: tokenBucket(quotas.start, time.now), get: tokenBucket(quotas.get, time.now) };
-  const queue: string[] = [];
-  let running = 0;
-
-  const runNext = (): void => {
-    while (running < quotas.slots && queue.length > 0) {
-      const id = queue.shift() as string;
-      running += 1;
-      void runOne(id, queries.get(id) as EngineQuery);
-    }
-  };
-  const runOne = async (id: string, query: EngineQuery): Promise<void> => {
-    query.startedAt = time.now();
+  const admits = new Map([
+    ['StartQueryExecution', tokenBucket(quotas.start, time.now)],
+    ['GetQueryExecution', tokenBucket(quotas.get, time.now)],
+  ]);
+  const athena = memoryAthena<EngineQuery>(time.now, quotas, (query) => {
     const { queryMs, resultBytes } = workOf(query.report);
-    await time.delay(queryMs);
-    if (!query.isCancelled) {
-      s3.putResult(`${RESULTS_PREFIX.athena}${id}.csv`, resultBytes);
-      query.endedAt = time.now() + shownAfterMs;
-    }
-    running -= 1;
-    runNext();
-  };
-  const activeQueries = () => running + queue.length;
+    time.silentlyAfter(queryMs, () => {
+      if (query.state !== 'RUNNING') return;
+      s3.putResult(resultKey(query.id), resultBytes);
+      athena.end(query, 'SUCCEEDED', shownAfterMs);
+    });
+  });
 
-  const start = ({ input }: StartQueryExecutionCommand): StartQueryExecutionOutput => {
-    if (!admits.start()) throw refused('StartQueryExecution');
-    const token = input.ClientRequestToken ?? '';
-    const known = byToken.get(token);
-    if (known !== undefined) return { QueryExecutionId: known };
-    if (activeQueries() >= quotas.activeQueries) {
+  const start: AthenaCalls<void>['start'] = (compiled, token) => {
+    const known = athena.known(token);
+    if (known) return known.id;
+    if (athena.active().length >= quotas.activeQueries) {
       count('StartQueryExecution refused');
       throw new TooManyRequestsException({ message: 'active queries', $metadata: { httpStatusCode: 400 } });
     }
-    const id = `q${queries.size + 1}`;
-    byToken.set(token, id);
     // Each report filters by its own id as `PlacementId`, so this literal says which report the query makes.
-    queries.set(id, { report: Number(input.ExecutionParameters?.at(-1)), submittedAt: time.now() });
-    queue.push(id);
-    runNext();
-    return { QueryExecutionId: id };
-  };
-  const get = ({ input }: GetQueryExecutionCommand): GetQueryExecutionCommandOutput => {
-    if (!admits.get()) throw refused('GetQueryExecution');
-    const id = input.QueryExecutionId ?? '';
-    const query = queries.get(id) as EngineQuery;
-    const hasEnded = query.endedAt !== undefined && query.endedAt <= time.now();
-    const state = hasEnded ? 'SUCCEEDED' : query.startedAt === undefined ? 'QUEUED' : 'RUNNING';
-    return {
-      $metadata: {},
-      QueryExecution: {
-        Status: {
-          State: query.isCancelled ? 'CANCELLED' : state,
-          SubmissionDateTime: new Date(query.submittedAt),
-          ...(query.endedAt !== undefined && hasEnded && { CompletionDateTime: new Date(query.endedAt) }),
-        },
-        ResultConfiguration: { OutputLocation: `s3://results/${RESULTS_PREFIX.athena}${id}.csv` },
-      },
-    };
-  };
-  const stop = ({ input }: StopQueryExecutionCommand) => {
-    const query = queries.get(input.QueryExecutionId ?? '') as EngineQuery;
-    // A query that is stopped while it runs keeps its slot for its planned time. Athena would free the slot sooner.
-    query.isCancelled = true;
-    query.endedAt = time.now();
-    const at = queue.indexOf(input.QueryExecutionId ?? '');
-    if (at >= 0) queue.splice(at, 1);
-    return {};
+    const query = athena.submit(compiled, token, { report: Number(compiled.parameters.at(-1)) });
+    athena.enqueue(query);
+    return query.id;
   };
   const refused = (operation: string) => {
     count(`${operation} refused`);
@@ -136,20 +84,12 @@ export function modelledAthena(
       $metadata: { httpStatusCode: 400 },
     });
   };
-
-  const send = async (command: unknown): Promise<unknown> => {
-    const [least, most] = callMs;
+  const send = async (command: object): Promise<object> => {
     await time.delay(least + Math.random() * (most - least));
-    if (command instanceof StartQueryExecutionCommand) {
-      count('StartQueryExecution');
-      return start(command);
-    }
-    if (command instanceof GetQueryExecutionCommand) {
-      count('GetQueryExecution');
-      return get(command);
-    }
-    if (command instanceof StopQueryExecutionCommand) return stop(command);
-    throw new Error('an unplanned call of Athena');
+    const operation = command.constructor.name.replace('Command', '');
+    count(operation);
+    if (admits.get(operation)?.() === false) throw refused(operation);
+    return { ...answerTo({ ...athena, start }, command, undefined), $metadata: {} };
   };
-  return { client: { send } as unknown as AthenaClient, queries, calls };
+  return { client: { send } as unknown as AthenaClient, queries: athena.queries, calls };
 }

@@ -8,7 +8,7 @@ import { type Invocation, running } from '../worlds/invocation.ts';
 import { reportCsv } from '../worlds/modelled-athena.ts';
 import { clicksIn, maskOf } from '../worlds/modelled-lake.ts';
 import { clientOf } from '../worlds/modelled-register.ts';
-import { idOf, sqlOf } from '../worlds/read-query.ts';
+import { idOf } from '../worlds/read-query.ts';
 import type { ServiceCode } from '../worlds/service-code.ts';
 import { BEGINNING } from '../worlds/world.ts';
 import { DAY, type Scene, type SceneName, scenes } from './scenes.ts';
@@ -44,10 +44,10 @@ export async function play(code: ServiceCode, root: string, name: SceneName): Pr
         atMs: since(lastModified),
         ...(file ? { text, file } : { document }),
       })),
-    queries: [...athena.queries.values()].map(({ submittedAt, token, asked }) => ({
+    queries: [...athena.queries.values()].map(({ submittedAt, token, compiled }) => ({
       atMs: since(submittedAt),
       token,
-      sql: sqlOf(asked),
+      sql: compiled.sql,
     })),
   });
   s3.onCreated.push((key, { document }) => {

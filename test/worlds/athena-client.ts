@@ -1,10 +1,11 @@
 import {
   type AthenaClient,
   GetQueryExecutionCommand,
-  InvalidRequestException,
-  StartQueryExecutionCommand,
+  type GetQueryExecutionInput,
+  type StartQueryExecutionInput,
   StopQueryExecutionCommand,
 } from '@aws-sdk/client-athena';
+import { answerTo } from '../athena/memory-athena.ts';
 import { type Invocation, running } from './invocation.ts';
 import type { EngineQuery, ModelledAthena } from './modelled-athena.ts';
 import { portCall } from './port-call.ts';
@@ -25,47 +26,28 @@ export function athenaClient(
   athena: ModelledAthena,
   onUnderWay: (query: EngineQuery, by: Invocation, isQueued: boolean) => void,
 ): AthenaClient {
+  const { time } = world;
   return sdkClient(world, async (command, signal, signedAt) => {
-    const made = <T>(name: string, key: string, effect: (by: Invocation) => T): Promise<T> =>
-      portCall(world, { name: `Athena ${name}`, key, takesMs: CALL_MS }, signal, (by) => {
-        checkClock(world, signedAt, SKEW);
-        return effect(by);
-      });
-    if (command instanceof StartQueryExecutionCommand) {
-      const {
-        QueryString: sql = '',
-        ExecutionParameters: parameters = [],
-        ClientRequestToken = '',
-      } = command.input;
-      const key = ClientRequestToken.slice(0, 8);
-      const id = await made('StartQueryExecution', key, (by) =>
-        athena.start({ sql, parameters }, ClientRequestToken, by),
-      );
-      const started = athena.queries.get(id);
-      const caller = running.getStore();
-      if (started && caller) started.heardOfBy.add(caller);
-      return { QueryExecutionId: id };
-    }
-    const id = (command as GetQueryExecutionCommand | StopQueryExecutionCommand).input.QueryExecutionId ?? '';
-    const query = athena.queries.get(id);
-    const by = running.getStore();
-    if (command instanceof StopQueryExecutionCommand) {
-      if (by && query && !query.stopTriedBy.has(by)) query.stopTriedBy.set(by, world.time.now());
-      // Athena refuses to stop a query that has ended.
-      return made('StopQueryExecution', id, (by) =>
-        query?.endedAt === undefined ? athena.stop(id, by) : unknown(),
-      ).then(() => ({}));
-    }
-    if (!(command instanceof GetQueryExecutionCommand))
-      throw new Error(`unplanned: ${command.constructor.name}`);
-    if (query) query.asks += 1;
-    const execution = await made('GetQueryExecution', id, () => athena.get(id) ?? unknown());
-    const state = execution.Status.State;
-    if (by && query && leads(by, query)) {
-      if (state !== 'QUEUED' && state !== 'RUNNING') query.toldEndTo.push({ by, at: world.time.now() });
+    const { input } = command as { input: Partial<GetQueryExecutionInput & StartQueryExecutionInput> };
+    const { QueryExecutionId: id = '', ClientRequestToken: token = '' } = input;
+    const [query, by] = [athena.queries.get(id), running.getStore()];
+    if (command instanceof StopQueryExecutionCommand && by && query && !query.stopTriedBy.has(by))
+      query.stopTriedBy.set(by, time.now());
+    if (command instanceof GetQueryExecutionCommand && query) query.asks += 1;
+    const name = `Athena ${command.constructor.name.replace('Command', '')}`;
+    const operation = { name, key: id || token.slice(0, 8), takesMs: CALL_MS };
+    const answer = await portCall(world, operation, signal, (by) => {
+      checkClock(world, signedAt, SKEW);
+      return answerTo(athena, command, by);
+    });
+    const { QueryExecutionId, QueryExecution } = answer ?? {};
+    if (by && QueryExecutionId !== undefined) athena.queries.get(QueryExecutionId)?.heardOfBy.add(by);
+    if (by && query && QueryExecution && leads(by, query)) {
+      const { State: state } = QueryExecution.Status;
+      if (state !== 'QUEUED' && state !== 'RUNNING') query.toldEndTo.push({ by, at: time.now() });
       else onUnderWay(query, by, state === 'QUEUED');
     }
-    return { QueryExecution: execution };
+    return answer ?? {};
   }) as unknown as AthenaClient;
 }
 
@@ -79,11 +61,3 @@ const leads = (by: Invocation, { id, startedBy, heardOfBy }: EngineQuery): boole
   [...by.written.values()].some(
     ({ document }) => (document as { readonly executionId?: string } | undefined)?.executionId === id,
   );
-
-function unknown(): never {
-  throw new InvalidRequestException({
-    message: 'QueryExecution was not found',
-    AthenaErrorCode: 'QUERY_EXECUTION_NOT_FOUND',
-    $metadata: { httpStatusCode: 400 },
-  });
-}

@@ -1,10 +1,7 @@
-import {
-  InvalidRequestException,
-  type QueryExecution,
-  type QueryExecutionStatus,
-} from '@aws-sdk/client-athena';
+import { InvalidRequestException } from '@aws-sdk/client-athena';
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
-import { statusError } from '../s3/memory-client.ts';
+import { resultKey } from '../../lib/results/keys.ts';
+import { type EndState, type MemoryQuery, memoryAthena, unknownExecution } from '../athena/memory-athena.ts';
 import { judge } from './invariants/judge.ts';
 import type { Invocation } from './invocation.ts';
 import {
@@ -21,29 +18,15 @@ import { between, type Dice, namedDice } from './random.ts';
 import { type ReadQuery, readQuery } from './read-query.ts';
 import type { World } from './world.ts';
 
-type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
-
-/** A query as the engine runs it. Times are milliseconds since 1970. */
-export interface EngineQuery {
-  readonly id: string;
-  readonly number: number;
-  readonly token: string;
+/** A query of a world. Times are milliseconds since 1970. */
+export interface EngineQuery extends MemoryQuery {
   readonly asked: ReadQuery;
   readonly companies: number;
   readonly startedBy: Invocation;
-  readonly submittedAt: number;
-  /** No two queries scan the same number of bytes, so the metric shows which query it counts. */
-  readonly bytesScanned: number;
-  state: 'QUEUED' | 'RUNNING' | EndState;
-  /** When the query began to run; if Athena has put it back into its queue, when it began to run again. */
-  runsSince?: number | undefined;
-  endedAt?: number;
-  shownAt?: number;
-  reason?: string;
-  isRetryable?: boolean;
+  /** The query's own random numbers. */
+  readonly draw: Dice;
   /** Why the query failed, for the rules. */
   cause?: 'engine' | 'file vanished' | 'scan limit' | 'stopped';
-  location?: string;
   /** When the result appears, if it appears after the query's end. */
   resultAt?: number;
   /** The files that the query read. */
@@ -74,25 +57,11 @@ export interface EngineQuery {
   readonly recordedBy: Set<Invocation>;
   /** How often Athena has been asked about the query. */
   asks: number;
-  forgottenAt?: number;
   /** The invocations that learnt that the query has ended. */
   readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];
 }
 
-export interface ModelledAthena {
-  readonly queries: ReadonlyMap<string, EngineQuery>;
-  /** The effect of the call that starts a query. Gives the execution's id. */
-  start(query: CompiledQuery, token: string, by: Invocation): string;
-  /** The execution as Athena describes it; undefined if Athena does not know the id. */
-  get(id: string): (QueryExecution & { readonly Status: QueryExecutionStatus }) | undefined;
-  stop(id: string, by: Invocation): void;
-  readonly active: () => readonly EngineQuery[];
-  /** Tokens that Athena knows for a query of somebody else, in another workgroup. */
-  readonly tokensOfOthers: ReadonlySet<string>;
-  readonly onStart: ((query: EngineQuery) => void)[];
-  /** Called when a query that has not ended is stopped. */
-  readonly onStop: ((query: EngineQuery, by: Invocation) => void)[];
-}
+export type ModelledAthena = ReturnType<typeof modelledAthena>;
 
 export const LARGE_BYTES = 17 * 1024 * 1024;
 
@@ -117,255 +86,167 @@ const engineCsv = (clicks: Clicks): string =>
 export const reportCsv = (clicks: Clicks): string =>
   HEADER + [...clicks].map(([day, count]) => `"${day}T00:00:00Z",${count}\n`).join('');
 
-/** Models Athena's queue, states and tokens. A query reads the lake file by file. */
-export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3): ModelledAthena {
+/** Models Athena and its troubles. A query reads the lake file by file. */
+export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3) {
   const { time, plan, seed, troubles } = world;
   const { engine } = plan;
-  const queries = new Map<string, EngineQuery>();
-  const byToken = new Map<
-    string,
-    { readonly query: EngineQuery; readonly text: string; readonly until: number }
-  >();
+  /** Tokens that Athena knows for a query of somebody else, in another workgroup. */
   const tokensOfOthers = new Set<string>();
-  const queue: EngineQuery[] = [];
-  const onStart: ModelledAthena['onStart'] = [];
-  const onStop: ModelledAthena['onStop'] = [];
-  let busy = 0;
+  const onStart: ((query: EngineQuery) => void)[] = [];
+  /** Called when a query that has not ended is stopped. */
+  const onStop: ((query: EngineQuery, by: Invocation) => void)[] = [];
   /** Who was refused a token. A new token belongs to nobody. */
   const refused = new WeakSet<Invocation>();
 
   const tell = ({ id }: EngineQuery, what: string) => world.tell?.('athena', `${id} ${what}`);
-  const runNext = () => {
-    while (busy < engine.slots) {
-      const next = queue.shift();
-      if (!next) return;
-      busy += 1;
-      run(next);
-    }
-  };
-  const draws = new Map<EngineQuery, Dice>();
-
-  function run(query: EngineQuery, isAgain = false): void {
-    const draw = draws.get(query) as Dice;
-    query.state = 'RUNNING';
-    query.runsSince = time.now();
+  const athena = memoryAthena<EngineQuery>(time.now, engine, (query, isAgain) => {
+    const { id, draw, asked } = query;
     tell(query, 'runs');
-    const goesBack = !isAgain && draw() < 0.5 && troubles.happens('query goes back to the queue', query.id);
+    const goesBack = !isAgain && draw() < 0.5 && troubles.happens('query goes back to the queue', id);
     if (goesBack) {
       time.silentlyAfter(between(draw, ...engine.backAfterMs), () => {
-        busy -= 1;
-        if (query.state !== 'RUNNING') return runNext();
-        query.state = 'QUEUED';
-        query.runsSince = undefined;
+        if (query.state !== 'RUNNING') return;
         tell(query, 'goes back to the queue');
-        time.silentlyAfter(between(draw, ...engine.backQueuedMs), () => {
-          if (query.state !== 'QUEUED') return;
-          busy += 1;
-          run(query, true);
-        });
-        runNext();
+        time.silentlyAfter(between(draw, ...engine.backQueuedMs), () => athena.runAgain(query));
+        athena.putBack(query);
       });
       return;
     }
-    const hangs = draw() < engine.hangs && troubles.happens('query hangs', query.id);
+    const hangs = draw() < engine.hangs && troubles.happens('query hangs', id);
     const runMs = hangs ? plan.settings.longestQueryMs * engine.hangLimits : between(draw, ...engine.runMs);
-    const over = () => {
-      if (query.state !== 'RUNNING') return;
-      busy -= 1;
-      end(query, draw);
-      runNext();
-    };
-    for (const file of query.asked.days.flatMap((day) => recordsOf(lake.now(), day)))
+    for (const file of asked.days.flatMap((day) => recordsOf(lake.now(), day)))
       time.silentlyAfter(runMs * (0.05 + 0.9 * draw()), () => {
         if (query.state !== 'RUNNING') return;
         const found = lake.now().files.get(file.key);
         if (found) return void query.read.push(found);
-        busy -= 1;
         query.missed = file;
-        fail(query, {
-          cause: 'file vanished',
-          reason: 'HIVE_CURSOR_ERROR: failed to read a file of the lake',
-          isRetryable: false,
-        });
-        runNext();
+        fail(query, 'file vanished', 'HIVE_CURSOR_ERROR: failed to read a file of the lake');
       });
-    time.silentlyAfter(runMs, over);
-  }
+    time.silentlyAfter(runMs, () => {
+      if (query.state === 'RUNNING') end(query);
+    });
+  });
 
   function ended(query: EngineQuery, state: EndState): void {
-    query.state = state;
-    query.endedAt = time.now();
-    query.shownAt = time.now() + (draws.get(query) as Dice)() * SHOWN_LATE_MS;
-    const draw = draws.get(query) as Dice;
-    if (draw() < engine.forgets && troubles.happens('query is forgotten', query.id))
+    const { id, draw } = query;
+    const shownAfterMs = draw() * SHOWN_LATE_MS;
+    if (draw() < engine.forgets && troubles.happens('query is forgotten', id))
       query.forgottenAt = time.now() + between(draw, 100, 30_000);
     world.count(`query ${state.toLowerCase()}`);
     tell(query, `${state} ${query.cause ?? ''}`);
+    athena.end(query, state, shownAfterMs);
   }
 
-  function fail(
-    query: EngineQuery,
-    why: Required<Pick<EngineQuery, 'cause' | 'reason' | 'isRetryable'>>,
-  ): void {
-    Object.assign(query, why);
-    world.count(`query fails: ${why.cause}${why.cause === 'engine' && why.isRetryable ? ', retryable' : ''}`);
+  function fail(query: EngineQuery, cause: EngineQuery['cause'], reason: string, isRetryable = false): void {
+    Object.assign(query, { cause, reason, isRetryable });
+    world.count(`query fails: ${cause}${isRetryable ? ', retryable' : ''}`);
     ended(query, 'FAILED');
   }
 
-  function end(query: EngineQuery, draw: Dice): void {
+  function end(query: EngineQuery) {
+    const { id, draw, asked } = query;
     const [fails, isRetryable, junk, elsewhere] = [draw(), draw(), draw(), draw()];
     const isRaised =
       plan.settings.raisesLimit && query.submittedAt >= (world.deployedAt ?? Number.POSITIVE_INFINITY);
-    if (query.asked.days.length >= plan.settings.tooManyDays && !isRaised)
-      fail(query, { cause: 'scan limit', reason: 'Bytes scanned limit was exceeded', isRetryable: false });
-    else if (fails < engine.fails && troubles.happens('query fails', query.id))
-      fail(query, {
-        cause: 'engine',
-        reason: `GENERIC_INTERNAL_ERROR: ${ROW_VALUE}${' of a stage'.repeat(30)}`,
-        isRetryable: isRetryable < 0.6,
-      });
-    if (query.cause) return;
+    if (asked.days.length >= plan.settings.tooManyDays && !isRaised)
+      return fail(query, 'scan limit', 'Bytes scanned limit was exceeded');
+    if (fails < engine.fails && troubles.happens('query fails', id)) {
+      const reason = `GENERIC_INTERNAL_ERROR: ${ROW_VALUE}${' of a stage'.repeat(30)}`;
+      return fail(query, 'engine', reason, isRetryable < 0.6);
+    }
     query.clicks = sumByDay(query.read, query.companies);
-    query.isLarge = plan.settings.largeFromDays <= query.asked.days.length;
-    const isElsewhere = elsewhere < engine.elsewhere && troubles.happens('result lies elsewhere', query.id);
-    const key = isElsewhere ? `athena/reused/${query.id}.csv` : `athena/${query.id}.csv`;
-    query.location = `s3://results/${key}`;
-    query.isJunk = junk < engine.junk && troubles.happens('result is no CSV of the engine', query.id);
+    query.isLarge = plan.settings.largeFromDays <= asked.days.length;
+    const isElsewhere = elsewhere < engine.elsewhere && troubles.happens('result lies elsewhere', id);
+    const key = isElsewhere ? `athena/reused/${id}.csv` : resultKey(id);
+    if (isElsewhere) query.location = `s3://results/${key}`;
+    query.isJunk = junk < engine.junk && troubles.happens('result is no CSV of the engine', id);
     const text = query.isJunk ? 'Day,Clicks\n2026-01-01,7\n' : engineCsv(query.clicks);
     const put = () => void s3.put(key, text, query.isLarge ? { bytes: LARGE_BYTES } : {});
-    const late = namedDice(seed, `result of ${query.id}`);
-    if (late() < engine.late && troubles.happens('result appears late', query.id)) {
+    const late = namedDice(seed, `result of ${id}`);
+    if (late() < engine.late && troubles.happens('result appears late', id)) {
       const lateMs = between(late, ...RESULT_LATE_MS);
       query.resultAt = time.now() + lateMs;
       time.silentlyAfter(lateMs, put);
     } else put();
-    if (late() < engine.gone && troubles.happens('result is removed', query.id)) {
+    if (late() < engine.gone && troubles.happens('result is removed', id)) {
       query.isGone = true;
       time.silentlyAfter(between(late, ...GONE_MS), () => s3.objects.delete(key));
     }
     ended(query, 'SUCCEEDED');
   }
 
-  function submit(compiled: CompiledQuery, token: string, startedBy: Invocation): EngineQuery {
-    const asked = readQuery(compiled);
-    const number = queries.size + 1;
-    const query: EngineQuery = {
-      id: `q${number}`,
-      number,
-      token,
-      asked,
-      companies: asked.companies ? maskOf(asked.companies) : EVERY_COMPANY_MASK,
-      startedBy,
-      submittedAt: time.now(),
-      bytesScanned: number * 1_000_003,
-      state: 'QUEUED',
-      read: [],
-      recordedBy: new Set(),
-      heardOfBy: new Set(),
-      asks: 0,
-      stopTriedBy: new Map(),
-      toldQueuedTo: new Map(),
-      toldRunningTo: new Map(),
-      toldOverdueTo: new Map(),
-      toldEndTo: [],
-    };
-    const text = JSON.stringify([compiled.sql, compiled.parameters]);
-    queries.set(query.id, query);
-    byToken.set(token, { query, text, until: time.now() + engine.tokensKeptMs });
-    const draw = namedDice(seed, `engine ${query.id}`);
-    draws.set(query, draw);
-    tell(query, `started for days ${asked.days.join()} companies ${asked.companies ?? 'all'}`);
-    for (const act of onStart) act(query);
-    time.silentlyAfter(between(draw, ...engine.queueMs), () => {
-      if (query.state !== 'QUEUED') return;
-      queue.push(query);
-      runNext();
-    });
-    return query;
-  }
-
   return {
-    queries,
+    ...athena,
     tokensOfOthers,
     onStart,
     onStop,
-    active: () => [...queries.values()].filter(({ state }) => state === 'QUEUED' || state === 'RUNNING'),
-    start(compiled, token, startedBy) {
-      const text = JSON.stringify([compiled.sql, compiled.parameters]);
-      if (!/^[\w-]{32,128}$/.test(token)) throw new Error(`no token: ${token}`);
-      const known = byToken.get(token);
+    /** The effect of the call that starts a query. Gives the execution's id. */
+    start(compiled: CompiledQuery, token: string, startedBy: Invocation): string {
       const isForeign =
         namedDice(seed, `token ${startedBy.id}`)() < engine.foreign && !refused.has(startedBy);
-      if (!known && isForeign && troubles.happens('token is of another query', startedBy.id)) {
+      const isNew = [...athena.queries.values()].every((query) => query.token !== token);
+      if (isNew && isForeign && troubles.happens('token is of another query', startedBy.id)) {
         refused.add(startedBy);
         tokensOfOthers.add(token);
-        throw new InvalidRequestException({
-          message: 'Idempotent parameters do not match',
-          AthenaErrorCode: 'IDEMPOTENT_PARAMETER_MISMATCH',
-          $metadata: { httpStatusCode: 400 },
-        });
+        throw tokenOfAnother();
       }
-      if (known && known.until > time.now()) {
-        const isOther = known.text !== text;
-        judge(world, { 'token-reused': isOther }, () => `${known.query.id}'s, used with another query`);
-        if (isOther) throw statusError('InvalidRequestException', 400);
+      const known = athena.known(token);
+      if (known) {
+        const isOther = JSON.stringify(known.compiled) !== JSON.stringify(compiled);
+        judge(world, { 'token-reused': isOther }, () => `${known.id}'s, used with another query`);
+        if (isOther) throw tokenOfAnother();
         world.count('token gives the same execution');
-        return known.query.id;
+        return known.id;
       }
-      return submit(compiled, token, startedBy).id;
+      const asked = readQuery(compiled);
+      const query = athena.submit(compiled, token, {
+        asked,
+        companies: asked.companies ? maskOf(asked.companies) : EVERY_COMPANY_MASK,
+        startedBy,
+        draw: namedDice(seed, `engine q${athena.queries.size + 1}`),
+        read: [],
+        recordedBy: new Set(),
+        heardOfBy: new Set(),
+        asks: 0,
+        stopTriedBy: new Map(),
+        toldQueuedTo: new Map(),
+        toldRunningTo: new Map(),
+        toldOverdueTo: new Map(),
+        toldEndTo: [],
+      });
+      tell(query, `started for days ${asked.days.join()} companies ${asked.companies ?? 'all'}`);
+      for (const act of onStart) act(query);
+      time.silentlyAfter(between(query.draw, ...engine.queueMs), () => athena.enqueue(query));
+      return query.id;
     },
-    get(id) {
-      const query = queries.get(id);
-      const now = time.now();
-      if (!query || (query.forgottenAt !== undefined && query.forgottenAt <= now)) {
-        world.count('execution forgotten');
-        return undefined;
-      }
-      const { submittedAt, endedAt, runsSince, bytesScanned, location } = query;
-      const isShown = query.shownAt !== undefined && query.shownAt <= now;
-      // Until Athena shows a query's end, it shows the state before.
-      const before = runsSince === undefined ? 'QUEUED' : 'RUNNING';
-      return {
-        QueryExecutionId: id,
-        Status: {
-          State: isShown
-            ? query.state
-            : endedAt === undefined
-              ? (query.state as 'QUEUED' | 'RUNNING')
-              : before,
-          SubmissionDateTime: new Date(submittedAt),
-          ...(isShown && {
-            CompletionDateTime: new Date(endedAt as number),
-            ...(query.reason !== undefined && { StateChangeReason: query.reason }),
-            ...(query.cause === 'engine' && { AthenaError: { Retryable: query.isRetryable === true } }),
-          }),
-        },
-        Statistics: {
-          DataScannedInBytes: bytesScanned,
-          ...(isShown && {
-            EngineExecutionTimeInMillis: runsSince === undefined ? 0 : (endedAt as number) - runsSince,
-          }),
-        },
-        ResultConfiguration: { OutputLocation: location ?? `s3://results/athena/${id}.csv` },
-      };
+    get(id: string) {
+      const execution = athena.get(id);
+      if (!execution) world.count('execution forgotten');
+      return execution;
     },
-    stop(id, by) {
-      const query = queries.get(id);
-      if (!query || query.endedAt !== undefined || query.stopAskedAt !== undefined) return;
+    stop(id: string, by: Invocation) {
+      const query = athena.queries.get(id);
+      // Athena refuses to stop a query that has ended.
+      if (query?.endedAt !== undefined) return unknownExecution();
+      if (!query || query.stopAskedAt !== undefined) return;
       query.stopAskedAt = time.now();
       query.stoppedBy = by;
       world.count('query is stopped');
       for (const act of onStop) act(query, by);
       tell(query, 'is asked to stop');
-      time.silentlyAfter(STOPPED_LATE_MS * (draws.get(query) as Dice)(), () => {
+      time.silentlyAfter(STOPPED_LATE_MS * query.draw(), () => {
         if (query.endedAt !== undefined) return;
-        const isRunning = query.state === 'RUNNING';
-        Object.assign(query, { cause: 'stopped', reason: 'Query cancelled', isRetryable: false });
-        if (isRunning) busy -= 1;
-        else queue.splice(0, queue.length, ...queue.filter((each) => each !== query));
+        Object.assign(query, { cause: 'stopped', reason: 'Query cancelled' });
         ended(query, 'CANCELLED');
-        runNext();
       });
     },
   };
 }
+
+/** Athena knows a token for a query with another text, or in another workgroup. */
+const tokenOfAnother = () =>
+  new InvalidRequestException({
+    message: 'Idempotent parameters do not match',
+    AthenaErrorCode: 'IDEMPOTENT_PARAMETER_MISMATCH',
+    $metadata: { httpStatusCode: 400 },
+  });

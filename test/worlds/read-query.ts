@@ -37,16 +37,3 @@ export function readQuery({ sql, parameters }: CompiledQuery): ReadQuery {
   known.set(sql, read);
   return read;
 }
-
-/** The SQL of a report, as the service compiles it. */
-export const sqlOf = ({ days, companies }: ReadQuery): string =>
-  [
-    `SELECT "Day" || 'T00:00:00Z' AS "Day", "Clicks"`,
-    'FROM (SELECT day AS "Day", CAST(coalesce(sum(clicks), 0) AS bigint) AS "Clicks"',
-    'FROM publisher_events',
-    `WHERE day BETWEEN '${days[0]}' AND '${days.at(-1)}'` +
-      (companies ? ` AND publisher_company_id IN (${companies.map(idOf).join(', ')})` : ''),
-    'GROUP BY day',
-    ') AS report',
-    'ORDER BY "Day" NULLS LAST',
-  ].join('\n');

@@ -1,9 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { publisherReport } from '../../lib/report/catalogue.ts';
+import { compileQuery } from '../../lib/report/compile-query.ts';
+import { parseRequest } from '../../lib/report/parse-request.ts';
 import type { CodeFolder } from '../code-folder.ts';
+import { parametersOf } from '../lib/report/parameters.ts';
 import { codeOfReleaseBefore } from '../releases/release-before.ts';
-import { readQuery, sqlOf } from './read-query.ts';
+import { idOf, readQuery } from './read-query.ts';
 import type { Shrunk } from './shrink.ts';
 import { insert, type Timer } from './virtual-time.ts';
 import type { Batch } from './worker.ts';
@@ -66,18 +70,20 @@ describe('worlds', () => {
 });
 
 describe('readQuery', () => {
-  const asked = { days: ['2026-01-29', '2026-01-30'], companies: [1, 3] };
+  const parameters = parametersOf('2026-01-29/2026-01-31', 'Day,Clicks');
+  const request = parseRequest(publisherReport, { accept: undefined, parameters });
+  const days = ['2026-01-29', '2026-01-30'];
+  const { sql: ofTwo } = compileQuery(request, [BigInt(idOf(1)), BigInt(idOf(3))]);
 
   it('reads days and companies', () => {
-    expect(readQuery({ sql: sqlOf(asked), parameters: [] })).toEqual(asked);
-    const ofAll = { ...asked, companies: undefined };
-    expect(readQuery({ sql: sqlOf(ofAll), parameters: [] })).toEqual(ofAll);
+    expect(readQuery({ sql: ofTwo, parameters: [] })).toEqual({ days, companies: [1, 3] });
+    expect(readQuery(compileQuery(request, 'every-company'))).toEqual({ days });
   });
 
   it.each([
-    ['a query with another grouping', sqlOf(asked).replace('GROUP BY day', 'GROUP BY day, placement_id')],
-    ['a query with another predicate', sqlOf(asked).replace('GROUP BY', 'AND placement_id = 7\nGROUP BY')],
-    ['a query of another table', sqlOf(asked).replace('publisher_events', 'advertiser_events')],
+    ['a query with another grouping', ofTwo.replace('GROUP BY day', 'GROUP BY day, placement_id')],
+    ['a query with another predicate', ofTwo.replace('GROUP BY', 'AND placement_id = 7\nGROUP BY')],
+    ['a query of another table', ofTwo.replace('publisher_events', 'advertiser_events')],
   ])('refuses %s', (_, sql) => {
     expect(() => readQuery({ sql, parameters: [] })).toThrow('an unplanned query');
   });

@@ -1,5 +1,8 @@
-import type { Execution, QueryService } from '../../../lib/delivery/execution.ts';
+import { executionOf } from '../../../lib/aws/athena-queries.ts';
+import type { QueryService } from '../../../lib/delivery/execution.ts';
 import type { CompiledQuery } from '../../../lib/report/compile-query.ts';
+import { resultKey } from '../../../lib/results/keys.ts';
+import { type MemoryQuery, memoryAthena } from '../../athena/memory-athena.ts';
 import { seconds } from '../../s3/memory-client.ts';
 import type { MemoryBucket } from './memory-bucket.ts';
 
@@ -23,88 +26,68 @@ export interface Plan {
   readonly location?: string;
 }
 
-interface Started {
-  readonly id: string;
-  readonly token: string;
-  readonly query: CompiledQuery;
-  readonly submittedAt: number;
-  readonly plan: Plan;
-  stoppedAt?: number;
-}
-
 /** A query engine in memory, and the calls that it got. */
 export interface MemoryQueries extends QueryService {
   /** Starts a query, as another process would. Returns the execution's id. */
   startNow(query: CompiledQuery, token: string): string;
-  readonly started: Started[];
+  readonly started: readonly MemoryQuery[];
   readonly stopped: string[];
   /** How often each execution was asked about. */
   readonly asked: Map<string, number>;
 }
 
+/** Acts after a time; at once if there is none. */
+const after = (ms: number, act: () => void): void => void (ms === 0 ? act() : setTimeout(act, ms));
+
 /** An engine that runs one execution for each plan. A start for which no plan is left throws. */
 export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]): MemoryQueries {
-  const started: Started[] = [];
   const stopped: string[] = [];
   const asked = new Map<string, number>();
-  const find = (id: string): Started => {
-    const execution = started.find((each) => each.id === id);
-    if (!execution) throw new Error(`unplanned call for ${id}`);
-    return execution;
-  };
-  function startNow(query: CompiledQuery, token: string): string {
-    if (!/^[\w-]{32,128}$/.test(token)) throw new Error(`unplanned token: ${token}`);
-    const known = started.find((each) => each.token === token);
+  const now = () => Date.now();
+  const athena = memoryAthena<MemoryQuery & { plan: Plan }>(now, { slots: plans.length }, (query) => {
+    const { ends = 'succeeded', csv = ENGINE_CSV, afterMs = 0, queuedMs = 0, ...plan } = query.plan;
+    if (ends === 'never') return;
+    after(afterMs - queuedMs, () => {
+      if (query.state !== 'RUNNING') return;
+      const isSuccess = ends === 'succeeded';
+      if (plan.location) query.location = plan.location;
+      else if (isSuccess && !plan.isLost)
+        bucket.putResult(`s3://results/${resultKey(query.id)}`, csv, plan.bytes);
+      const reason = ends === 'scan-limit-exceeded' ? 'Bytes scanned limit was exceeded' : 'boom';
+      if (!isSuccess) Object.assign(query, { reason, isRetryable: ends === 'retryable' });
+      athena.end(query, isSuccess ? 'SUCCEEDED' : 'FAILED');
+    });
+  });
+  function startNow(compiled: CompiledQuery, token: string): string {
+    const known = athena.known(token);
     if (known) return known.id;
-    const plan = plans[started.length];
+    const plan = plans[athena.queries.size];
     if (!plan) throw new Error('unplanned start');
-    const id = `q${started.length + 1}`;
-    started.push({ id, token, query, submittedAt: Date.now(), plan });
-    const { ends = 'succeeded', csv = ENGINE_CSV, afterMs = 0 } = plan;
-    const finish = () => {
-      if (ends === 'succeeded' && !plan.isLost && !plan.location && !stopped.includes(id))
-        bucket.putResult(`s3://results/athena/${id}.csv`, csv, plan.bytes);
-    };
-    if (afterMs === 0) finish();
-    else setTimeout(finish, afterMs);
-    return id;
+    const query = athena.submit(compiled, token, { plan });
+    if (plan.ends === 'forgotten') query.forgottenAt = now();
+    after(plan.queuedMs ?? 0, () => athena.enqueue(query));
+    return query.id;
   }
+  const checked = (id: string): string => {
+    if (!athena.queries.has(id)) throw new Error(`unplanned call for ${id}`);
+    return id;
+  };
 
   return {
-    started,
+    get started() {
+      return [...athena.queries.values()];
+    },
     stopped,
     asked,
     start: async (query, token) => startNow(query, token),
     startNow,
     async get(id) {
       asked.set(id, (asked.get(id) ?? 0) + 1);
-      return stateOf(find(id));
+      return executionOf(id, athena.get(checked(id)), seconds(now()));
     },
     async stop(id) {
       stopped.push(id);
-      find(id).stoppedAt = Date.now();
+      athena.stop(checked(id));
     },
   };
-}
-
-function stateOf({ id, submittedAt, stoppedAt, plan }: Started): Execution {
-  const { ends = 'succeeded', afterMs = 0, queuedMs = 0 } = plan;
-  if (ends === 'forgotten') return { state: 'forgotten', id };
-  const completedAt = ends === 'never' ? Number.POSITIVE_INFINITY : submittedAt + afterMs;
-  const seen = { id, submittedAt, observedAt: seconds(Date.now()), bytesScanned: 1_000 };
-  if (stoppedAt !== undefined && stoppedAt < completedAt) {
-    const stopped = {
-      ...seen,
-      completedAt: stoppedAt,
-      engineMs: Math.max(0, stoppedAt - submittedAt - queuedMs),
-    };
-    return { state: 'failed', ...stopped, reason: 'CANCELLED: x', isRetryable: false, isCancelled: true };
-  }
-  if (Date.now() < completedAt)
-    return { state: 'under-way', ...seen, isQueued: Date.now() < submittedAt + queuedMs };
-  const ended = { ...seen, completedAt, engineMs: 7 };
-  if (ends === 'succeeded')
-    return { state: ends, ...ended, location: plan.location ?? `s3://results/athena/${id}.csv` };
-  if (ends === 'scan-limit-exceeded') return { state: ends, ...ended };
-  return { state: 'failed', ...ended, reason: 'FAILED: boom', isRetryable: ends === 'retryable' };
 }

@@ -108,11 +108,11 @@ describe('the waiting room', () => {
   it('queries the rows of the companies in the ticket', async () => {
     const room = await waitingRoom({ asks: { entitlement: [9223372036854775807n] } });
     await room.get();
-    const { sql, parameters } = room.queries.started[0]?.query ?? { sql: '', parameters: [] };
+    const { sql, parameters } = room.queries.started[0]?.compiled ?? { sql: '', parameters: [] };
     expect([sql, ...parameters].join(' ')).toContain('9223372036854775807');
     const every = await waitingRoom();
     await every.get();
-    expect(every.queries.started[0]?.query.sql).not.toContain('publisher_company_id');
+    expect(every.queries.started[0]?.compiled.sql).not.toContain('publisher_company_id');
   });
 
   it.each<[string, Record<string, string>, isLookedFor?: boolean]>([

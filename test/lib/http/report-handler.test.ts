@@ -31,10 +31,11 @@ function service({ env = {}, claims = {} as Claims, plans = [{}] as Plan[] } = {
   };
   return { ...made, ask };
 }
-const ofRegister = () => service({ env: BY_REGISTER, claims: { client_id: 'client-1' } });
+const ofRegister = (plans?: Plan[]) =>
+  service({ env: BY_REGISTER, claims: { client_id: 'client-1' }, plans });
 describe('a report route', () => {
   it('answers with the report’s URL, and writes a log line for the download link and one for the request', async () => {
-    const made = ofRegister();
+    const made = ofRegister([{ queuedMs: 3, afterMs: 10 }]);
     made.partners.set('client-1', PARTNER);
     const answer = await made.ask();
     expect(answer).toMatchObject({
@@ -57,8 +58,8 @@ describe('a report route', () => {
     const every = { ...caller, requestId: 'request-1', report: 'publisherperformance', dataVersion };
     const window = { startInclusive: '2026-01-01T00:00:00Z', endExclusive: '2026-01-03T00:00:00Z' };
     const file = { requestedFields: 'Day,Clicks', companies: '7,9', bytes: CSV.length };
-    const ran = { bytesScanned: 1_000, queryMs: 0 };
-    const ends = { ends: [{ state: 'succeeded', ...ran }], endedQueries: 1, endedBytes: 1_000 };
+    const ran = { bytesScanned: 1_000_003, queryMs: 10 };
+    const ends = { ends: [{ state: 'succeeded', ...ran }], endedQueries: 1, endedBytes: 1_000_003 };
     const job = expect.stringMatching(/^[0-9a-f]{64}$/);
     const query = { queryExecutionId: 'q1', job, ...ran, engineMs: 7 };
     const outcome = { status: 303, durationMs: expect.any(Number), cacheStatus: 'miss', isReady: true };
@@ -69,7 +70,7 @@ describe('a report route', () => {
     expect(made.factsOfBackends).toMatchObject([caller]);
     for (const secret of [SECRET, 'partner.example'])
       expect(JSON.stringify(made.lines)).not.toContain(secret);
-    expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 1_000, QueryDuration: 0 });
+    expect(made.metrics).toEqual({ Reports: 1, BytesScanned: 1_000_003, QueryDuration: 10 });
   });
 
   it('names the partner in the request to publish a large result, for the publishing function’s log', async () => {
