@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..');
  */
 const AT_MOST: Readonly<Record<string, number>> = {
   functions: 88,
-  lib: 6_999,
+  lib: 6_997,
   'files of lib': 72,
   infra: 3_387,
   local: 5_291,
@@ -19,7 +19,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   tools: 5_600,
   page: 8_591,
   connectors: 2_096,
-  bench: 3_193,
+  bench: 3_133,
   test: 37_999,
   docs: 5_595,
 };
