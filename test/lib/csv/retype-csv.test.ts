@@ -22,9 +22,7 @@ async function retype(file: string, chunkBytes = Number.MAX_SAFE_INTEGER, of = c
   async function* chunks() {
     for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
   }
-  const out: Uint8Array[] = [];
-  for await (const chunk of retypeCsv(of, chunks())) out.push(chunk);
-  return Buffer.concat(out).toString();
+  return Buffer.concat(await Array.fromAsync(retypeCsv(of, chunks()))).toString();
 }
 
 describe('retypeCsv', () => {
@@ -52,8 +50,7 @@ describe('retypeCsv', () => {
     async function* bytes() {
       for (const byte of Buffer.from(file)) yield Uint8Array.of(byte);
     }
-    const lengths: number[] = [];
-    for await (const { length } of retypeCsv(columns, bytes())) lengths.push(length);
+    const lengths = await Array.fromAsync(retypeCsv(columns, bytes()), ({ length }) => length);
     expect(Math.min(...lengths)).toBe(1);
   });
 

@@ -8,11 +8,8 @@ async function* chunks() {
   for (let at = 0; at < TEXT.length; at += 1_000) yield Buffer.from(TEXT.slice(at, at + 1_000));
 }
 
-async function whole(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of chunks) pieces.push(piece);
-  return Buffer.concat(pieces);
-}
+const whole = async (chunks: AsyncIterable<Uint8Array>): Promise<Buffer> =>
+  Buffer.concat(await Array.fromAsync(chunks));
 
 it('gzipped gives bytes that decode to the original text', async () => {
   const gzip = await gzipped(Buffer.from(TEXT));

@@ -10,6 +10,7 @@ import { hasFailedWrite } from '../troubles.ts';
 import { BEGINNING } from '../world.ts';
 import { isSeenSoon, queriesFor } from './calm.ts';
 import { judge } from './judge.ts';
+import { entriesOf } from './refusals.ts';
 import { CALLER_LIMITS, TOO_LATE_LIMITS } from './unavailable.ts';
 
 /** A request may have listed the lake up to this long before it starts a query. */
@@ -95,7 +96,8 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
 /** Failing calls of the caller's last request may take this long. */
 const HELD_UP_MS = 35_000;
 
-export function startedInTimeRule({ world, athena, lake, pulls }: Parts): (started: EngineQuery) => void {
+export function startedInTimeRule(parts: Parts): (started: EngineQuery) => void {
+  const { world, athena, lake, pulls } = parts;
   return (started) => {
     const { id, startedBy, submittedAt } = started;
     const pull = pulls.findLast(({ caller }) => startedBy.id.startsWith(`${caller.id}.`));
@@ -105,11 +107,13 @@ export function startedInTimeRule({ world, athena, lake, pulls }: Parts): (start
       world.troubles.kinds.has('outage') ||
       hasFailedWrite(world.troubles, pull?.caller.id);
     const lateMs = isHeldUp ? HELD_UP_MS : 2 * COARSE_MS;
-    // If that query fails, or if files have changed, another is started, however long the caller has waited.
+    // If that query fails, or if files have changed, another is started, however long the caller has waited. A caller
+    // whose companies have just changed may take the stop for one of earlier callers.
     const before = queriesFor(athena, started).findLast((each) => each !== started);
     const isAfterStop =
       before?.stopAskedAt !== undefined &&
       before.stoppedBy === startedBy &&
+      !(pull && entriesOf(parts, pull, submittedAt).length > 1) &&
       statesDuring(lake.states, { from: before.submittedAt, to: submittedAt }).length === 1;
     const limits = isAfterStop ? TOO_LATE_LIMITS : CALLER_LIMITS;
     const mostMs = limits * world.plan.settings.longestQueryMs + lateMs;
