@@ -188,13 +188,15 @@ describe('a client that has as many queries under way as slots', () => {
     expect([third.text, third.status, of.results.callsOf('read slots/')]).toEqual([CSV, 'miss', []]);
   });
 
-  it('waits if Athena does not say whether a query has ended that nobody asks about', async () => {
+  it('waits if Athena does not say whether a query has ended that nobody asks about, and not if it has', async () => {
     const of = setting(soon);
     full(of, 0);
     await vi.advanceTimersByTimeAsync(2_000);
-    const get = vi.spyOn(of.queries, 'get').mockRejectedValue(late);
+    const get = vi.spyOn(of.queries, 'get').mockRejectedValueOnce(late);
     expect((await ask(of, one)).left).toEqual(WAITS_FOR_SLOT);
     expect([get.mock.calls, of.queries.started]).toEqual([[['other']], []]);
+    get.mockResolvedValueOnce({ state: 'forgotten', id: 'other' });
+    expect((await ask(of, one)).text).toBe(CSV);
   });
 
   it('gets a report that exists, and a query of another, without a slot', async () => {
