@@ -14,10 +14,7 @@ const byName = new Map(
 
 /** The answer to a request for a path below `/prod`. */
 async function get(path: string, env = {}): Promise<APIGatewayProxyResult> {
-  const { dependencies } = functionSetting({
-    ACCESS_TOKEN_ENDPOINT: 'https://login.example/t?a=1&b',
-    ...env,
-  });
+  const { dependencies } = functionSetting({ ACCESS_TOKEN_ENDPOINT: 'https://id.example/?a=1&b', ...env });
   const handler = publicHandler({ ...dependencies, files: { version: 'v', byName }, downloadOrigins: [] });
   const [, folder, name] = /^\/(docs|page)\/(.+)$/.exec(path) ?? [];
   const parameter = folder === 'docs' ? 'document' : 'file';
@@ -58,14 +55,11 @@ describe('the documents that the service serves', () => {
   });
 
   it('fill in addresses, scope, limits and contact, and leave nothing open', async () => {
-    const { body } = await get('/docs', {
-      QUERIES_PER_PARTNER: '7',
-      ACCESS_CONTACT: 'help@reports.example',
-      CURRENCY: 'CHF',
-    });
+    const stage = { QUERIES_PER_PARTNER: '7', ACCESS_CONTACT: 'help@reports.example', CURRENCY: 'CHF' };
+    const { body } = await get('/docs', stage);
     for (const text of [
       'export API_URL=https://api.example/prod\n',
-      'export TOKEN_URL=https://login.example/t?a=1&#38;b\n',
+      'export TOKEN_URL=https://id.example/?a=1&#38;b\n',
       'export SCOPE=api://reports/.default\n',
       'help@reports.example',
       'at most 7 new ones are made at one time, and others wait',
@@ -73,6 +67,9 @@ describe('the documents that the service serves', () => {
       'six places, in CHF;',
     ])
       expect(body).toContain(text);
+    const unset = (await get('/docs', { ACCESS_TOKEN_ENDPOINT: undefined })).body;
+    const words = ['//your-token-endpoint', 'operator who gave', 'in one currency', 'none of your others'];
+    for (const text of words) expect(unset).toContain(text);
     for (const page of [...pages.map(pathOf), '/llms.txt']) {
       const { body } = await get(page);
       expect(body).not.toMatch(/{{\w+}}|127\.0\.0\.1|<script/);
