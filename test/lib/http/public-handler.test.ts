@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { publicHandler, readPageFiles } from '../../../lib/http/public-handler.ts';
@@ -59,6 +59,16 @@ describe('a description of the service', () => {
       limits: { longestReportSeconds: 2, requestsPerSecond: 20.25 },
     });
     expect([statusCode, headers]).toEqual(cachedBy('public'));
+    const fields: { name: string; values: object }[] = described.reports[0].fields;
+    const looks = fields.map(({ name, values }) => [name, Object.values(values).join(' | ')]);
+    expect(Object.fromEntries(looks)).toMatchObject({
+      DateTime: '2026-02-01T13:00:00Z | hour, UTC | the instant at which the hour begins',
+      Day: '2026-02-01T00:00:00Z | day, UTC | the midnight that begins the day',
+      DeviceOrProxy: 'Mobile | text | as recorded; capital letters count',
+      PlacementId: '9007199254740993 | identifier | exact integer, 64 bits',
+      Clicks: '1234 | count | exact integer, 64 bits',
+      Revenue: '12.345600 | amount of money | exact decimal, six places',
+    });
   });
 });
 
@@ -132,17 +142,21 @@ describe('all else', () => {
 describe('the files of the page', () => {
   const folder = folderOfEach();
   async function pageOf(texts: Readonly<Record<string, string>>) {
+    await mkdir(join(folder(), 'docs'), { recursive: true });
     for (const [name, text] of Object.entries(texts)) await writeFile(join(folder(), name), text);
     return readPageFiles(folder());
   }
   const FILES = { 'b.js': 'js ü', 'a.html': 'html', 'c.css': 'css', 'd.svg': 'svg' };
 
   it('have the media types of their extensions; a file with another extension is left out', async () => {
-    const { byName } = await pageOf({ ...FILES, 'page.js.map': 'map' });
+    const documents = { 'docs/e.txt': 'txt', 'docs/f.py': 'py', 'docs/g.yaml': 'yaml' };
+    const { byName } = await pageOf({ ...FILES, ...documents, 'page.js.map': 'map' });
     const texts = [...byName].map(([name, { mediaType, body }]) => `${name} ${mediaType} ${body}`).sort();
     expect(texts).toEqual([
       ...['a.html text/html; charset=utf-8 html', 'b.js text/javascript; charset=utf-8 js ü'],
       ...['c.css text/css; charset=utf-8 css', 'd.svg image/svg+xml svg'],
+      ...['docs/e.txt text/plain; charset=utf-8 txt', 'docs/f.py text/x-python; charset=utf-8 py'],
+      'docs/g.yaml application/yaml; charset=utf-8 yaml',
     ]);
   });
 
