@@ -122,7 +122,7 @@ it('a query that nobody has asked about for an hour is stopped, and run again fo
   await vi.advanceTimersByTimeAsync(3_600_000);
   vi.spyOn(of.queries, 'stop').mockRejectedValueOnce(late);
   const first = await ask(of);
-  expect([first.status, of.record()]).toMatchObject(['waiting', { isStopped: true }]);
+  expect([first.status, of.record()]).toMatchObject(['waiting, collapsed', { isStopped: true }]);
   expect((await ask(of, {}, first.left)).text).toBe(CSV);
   expect([of.queries.stopped, of.finished]).toEqual([['q1'], ['failed', 'succeeded']]);
 });
@@ -139,7 +139,7 @@ describe('for a caller whose time is up', () => {
     ['a query that has not been started is not taken over', startingRecord(free), one, TOO_LONG],
     ['a query that others ask about is not waited for', underWayRecord(), {}, TOO_LONG],
     ['a query that nobody asks about is asked about once more', underWayRecord(free), {}, 'collapsed'],
-    ['no lease is taken, if only the time of this request is up', underWayRecord(free), later, 'waiting'],
+    ['no lease is taken, if this request’s time is up', underWayRecord(free), later, 'waiting, collapsed'],
   ])('%s', async (_, record, terms, outcome, left, plan = {}) => {
     const of = setting(plan);
     of.queries.startNow({ sql: '', parameters: [] }, 'a'.repeat(32));
@@ -212,11 +212,10 @@ describe('a client that has as many queries under way as slots', () => {
 
   it('takes a slot of its own to start the query of an attempt that it takes over', async () => {
     const of = setting(soon);
-    const attempt = crypto.randomUUID();
-    await recorded(of, startingRecord({ attempt, leaseMs: undefined, slot: 'of-another' }));
+    await recorded(of, startingRecord({ attempt: 'a'.repeat(32), leaseMs: undefined, slot: 'of-another' }));
     full(of);
     const first = await ask(of, one);
-    expect([first.status, of.queries.started]).toEqual(['waiting', []]);
+    expect([first.status, of.queries.started]).toEqual(['waiting, collapsed', []]);
     of.results.put('jobs/other.json', doneRecord({ slot: 'slot-1' }));
     const second = await ask(of, one, first.left);
     const { slots } = of.results.document(slotsKey('client-1')) as { slots: { id: string }[] };
@@ -261,7 +260,9 @@ describe('a large result', () => {
     const other = request(of, { acceptsGzip: one !== 'gzip' });
     await vi.advanceTimersByTimeAsync(2_000);
     // Who comes now waits too, for longer than its query may take.
-    expect((await ask(of, { waitUntil: Date.now() + 10, giveUpAt: Date.now() })).status).toBe('waiting');
+    const joins = (more = {}) => ask(of, { waitUntil: Date.now() + 10, giveUpAt: Date.now(), ...more });
+    expect((await joins()).status).toBe('waiting, collapsed');
+    expect((await joins({ publishUntil: Date.now() })).error).toEqual(TOO_LONG);
     const { uploadFile } = of.results;
     of.results.uploadFile = async (key, ...given) => {
       await new Promise((resolve) =>
@@ -287,7 +288,7 @@ describe('a request that can’t go on', () => {
     const of = setting(soon);
     vi.spyOn(of.queries, 'start').mockRejectedValueOnce(late);
     const first = await ask(of);
-    expect([first.status, of.record()['leaseMs']]).toEqual(['waiting', undefined]);
+    expect([first.status, of.record()['leaseMs']]).toEqual(['waiting, miss', undefined]);
     const second = await ask(of, {}, first.left);
     expect([second.text, second.status, second.ms < 300]).toEqual([CSV, 'miss', true]);
   });
@@ -305,7 +306,7 @@ describe('a request that can’t go on', () => {
 
   it.each<[string, object, Progress | undefined, unknown]>([
     ['does not wait yet', {}, undefined, late],
-    ['waits for a slot', {}, WAITS_FOR_SLOT, 'waiting'],
+    ['waits for a slot', {}, WAITS_FOR_SLOT, 'waiting, miss'],
     ['has no time left', { publishUntil: 0 }, WAITS_FOR_SLOT, late],
   ])('throws Overloaded unless its caller can go on waiting: it %s', async (_, terms, left, outcome) => {
     const of = setting();
@@ -356,8 +357,7 @@ describe('a write of the record', () => {
     refusing(of, 'publishing', (key, record) =>
       of.results.put(key, { ...(record as JobRecord), state: 'done', files: { plain: 9 } }),
     );
-    const { status } = await ask(of);
-    expect([status, of.finished]).toEqual(['miss', ['succeeded']]);
+    expect([(await ask(of)).status, of.finished]).toEqual(['miss', ['succeeded']]);
   });
 
   it('fails: the request answers as usual, or with its first error', async () => {
@@ -366,7 +366,7 @@ describe('a write of the record', () => {
     vi.spyOn(of.results, 'replace').mockImplementation((was, key, document) =>
       (document as { leaseMs?: number }).leaseMs ? replace(was, key, document) : Promise.reject(late),
     );
-    expect((await ask(of)).status).toBe('waiting');
+    expect((await ask(of)).status).toBe('waiting, miss');
     await vi.advanceTimersByTimeAsync(60_000);
     vi.spyOn(of.queries, 'get').mockRejectedValue(new Error('first'));
     expect((await ask(of)).error).toEqual(new Error('first'));

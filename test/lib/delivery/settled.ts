@@ -44,7 +44,7 @@ interface Answer {
   readonly delivery?: Delivery;
   readonly error?: unknown;
   readonly ms: number;
-  /** The cache status of a report that is ready; otherwise `waiting`. */
+  /** The cache status; before it `waiting, `, if the report is not ready. */
   readonly status?: string;
   /** The progress that the request hands to its caller's next request. */
   readonly left?: Progress;
@@ -64,10 +64,11 @@ export async function request(of: Setting, more: Terms = {}, left?: Progress): P
   try {
     const data = left?.waitsFor === 'attempt' ? left.data : await listed();
     const delivery = await deliverReport({ ...of, wanted, terms }, data, left);
-    const every = { delivery, ms: Date.now() - from };
-    if (delivery.state === 'waiting') return { ...every, status: delivery.state, left: delivery.progress };
-    const { key, cacheStatus: status, dataVersion: version } = delivery;
-    return { ...every, status, key, version, text: of.results.objects.get(key)?.text };
+    const status = `${delivery.state === 'waiting' ? 'waiting, ' : ''}${delivery.cacheStatus}`;
+    const every = { delivery, status, ms: Date.now() - from };
+    if (delivery.state === 'waiting') return { ...every, left: delivery.progress };
+    const { key, dataVersion: version } = delivery;
+    return { ...every, key, version, text: of.results.objects.get(key)?.text };
   } catch (error) {
     return { error, ms: Date.now() - from };
   }
