@@ -113,7 +113,7 @@ describe('GET /page/{file}', () => {
     const policy = expect.stringContaining("default-src 'none'");
     const headers = { 'Content-Type': 'text/javascript', 'Cache-Control': expected };
     const answer = { body: 'run("{{base}}")', headers: { ...headers, 'Content-Security-Policy': policy } };
-    expect(await file('page.js', v ? { parameters: { v: [v] } } : {})).toMatchObject(answer);
+    expect(await file('page.js', { parameters: v ? { v: [v] } : { w: ['abc'] } })).toMatchObject(answer);
   });
 
   it.each(['nosuch.js', 'page.html', '../page.js', '__proto__'])('answers 404 for %s', async (name) => {
