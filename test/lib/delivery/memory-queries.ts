@@ -26,8 +26,6 @@ export interface Plan {
   readonly location?: string;
 }
 
-export type MemoryQueries = ReturnType<typeof memoryQueries>;
-
 /** Acts after a time; at once if there is none. */
 const after = (ms: number, act: () => void): void => void (ms === 0 ? act() : setTimeout(act, ms));
 
