@@ -9,10 +9,10 @@ import { readStage, type Stage } from './stage.ts';
  * stages.
  */
 export function chooseStage(stages: Readonly<Record<string, unknown>>, name: string | undefined): Stage {
-  const known = Object.keys(stages);
-  if (name === undefined || !known.includes(name))
+  const names = Object.keys(stages);
+  if (name === undefined || !names.includes(name))
     throw new OperatorFault(
-      `There is no stage "${name ?? ''}". There are: ${known.join(', ')}. ` +
+      `There is no stage "${name ?? ''}". There are: ${names.join(', ')}. ` +
         'Choose one with `-c stage=<name>`, or write your own in stages.ts (docs/deploy.md, "Stages of your own").',
     );
   return readStage(name, stages[name]);

@@ -70,12 +70,12 @@ export function readPartners(text: string): readonly LocalPartner[] {
 
 /** The rows that a partner sees, in words. */
 export function describeRows({ record }: LocalPartner): string {
-  const seen = ownerNames.flatMap((owner) => {
+  const rows = ownerNames.flatMap((owner) => {
     const companies = record[owner];
     if (companies === EVERY_COMPANY) return [`all ${labelOf(owner)}`];
     return companies.length > 0 ? [`${labelOf(owner)} ${companies.join(', ')}`] : [];
   });
-  return seen.length > 0 ? seen.join('; ') : 'nothing';
+  return rows.length > 0 ? rows.join('; ') : 'nothing';
 }
 
 /**

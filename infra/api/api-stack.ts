@@ -81,9 +81,9 @@ export class ApiStack extends Stack {
     /** The functions' live aliases, by the function's name. All callers use the aliases. */
     const functions = new Map(serviceFunctions.map((entry) => [entry.name, make(entry)]));
     const functionOf = (name: string) => {
-      const found = functions.get(name);
-      if (!found) throw new TypeError(`infra/api/service-functions.ts has no function "${name}"`);
-      return found;
+      const alias = functions.get(name);
+      if (!alias) throw new TypeError(`infra/api/service-functions.ts has no function "${name}"`);
+      return alias;
     };
     publishOnRequest(this, {
       publish: functionOf(publish.name),

@@ -61,11 +61,11 @@ export function functionEnvironment(parts: EnvironmentParts): Record<string, str
     // The page's files are in the bundle, beside the function.
     PAGE_FILES: undefined,
   };
-  const given = Object.entries(variables).flatMap(([name, value]) =>
+  const entries = Object.entries(variables).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
   );
   return {
-    ...Object.fromEntries(given),
+    ...Object.fromEntries(entries),
     POWERTOOLS_SERVICE_NAME: names.service,
     POWERTOOLS_METRICS_NAMESPACE: METRIC_NAMESPACE,
     // The bundles are minified. Without source maps, a stack trace in the log would say nothing.

@@ -168,12 +168,12 @@ const VALUES: readonly RegExp[] = [
  */
 export function withoutValues(text: string): string {
   const [line = ''] = text.replace(MARKS, '').split(/[\r\n]/, 1);
-  const kept: string[] = [];
+  const pieces: string[] = [];
   const marked = line
     .slice(0, LONGEST_TEXT)
-    .replace(KEPT, (piece) => String.fromCharCode(FIRST_MARK + kept.push(piece) - 1));
+    .replace(KEPT, (piece) => String.fromCharCode(FIRST_MARK + pieces.push(piece) - 1));
   const left = VALUES.reduce((rest, values) => rest.replace(values, LEFT_OUT), marked)
-    .replace(MARKS, (mark) => kept[mark.charCodeAt(0) - FIRST_MARK] ?? LEFT_OUT)
+    .replace(MARKS, (mark) => pieces[mark.charCodeAt(0) - FIRST_MARK] ?? LEFT_OUT)
     .trim();
   return line.length > LONGEST_TEXT ? left + LEFT_OUT : left;
 }

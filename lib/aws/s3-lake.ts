@@ -73,8 +73,8 @@ export function s3Lake(
       const { first, last } = daysOf(window);
       const name = `${partitions}${first} ${last}`;
       const listedAt = Date.now();
-      const kept = cache.get(name);
-      if (kept && isYounger(kept.listedAt, maxAgeMs, listedAt)) return kept;
+      const earlier = cache.get(name);
+      if (earlier && isYounger(earlier.listedAt, maxAgeMs, listedAt)) return earlier;
       try {
         // One page from the first day's folder on. If the window has few objects, it holds all of them.
         const { objects, next } = await page(partitions, { StartAfter: partitions + first });

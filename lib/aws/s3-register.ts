@@ -27,8 +27,8 @@ export function s3Register(
       if (bucket === undefined) return undefined;
       // The minute begins before the read, so that a record written during the read is seen in time.
       const readAt = Date.now();
-      const kept = cache.get(client);
-      if (kept && isYounger(kept.readAt, RECORD_KEPT_MS, readAt)) return kept.record;
+      const earlier = cache.get(client);
+      if (earlier && isYounger(earlier.readAt, RECORD_KEPT_MS, readAt)) return earlier.record;
       const text = await call('S3 GetObject', { until }, async (abortSignal) => {
         const command = new GetObjectCommand({ Bucket: bucket, Key: partnerKey(client) });
         const answer = await s3.send(command, { abortSignal }).catch(undefinedIf(isMissing));

@@ -124,8 +124,8 @@ async function appearing(
   early: EarlyReads['result'] | undefined,
 ): Promise<EngineResult | 'time-is-up' | undefined> {
   const { waitUntil, giveUpAt } = run.terms;
-  const seen = early && (await early);
-  if (seen) return seen;
+  const first = early && (await early);
+  if (first) return first;
   for (;;) {
     const lookedAt = Date.now();
     const result = await readResult(run, location);

@@ -128,11 +128,11 @@ export function createExecutions(
      * number of queries is queued or running.
      */
     start(request: StartRequest): Execution {
-      const known = byToken.get(request.token);
-      if (known) {
+      const earlier = byToken.get(request.token);
+      if (earlier) {
         // Athena is said not to compare the parameters. Here they are compared, to find a client that uses one token
         // for different parameters.
-        if (isDeepStrictEqual(known.request, request)) return known;
+        if (isDeepStrictEqual(earlier.request, request)) return earlier;
         throw new InvalidRequest('Idempotent parameters do not match', 'IDEMPOTENT_PARAMETER_MISMATCH');
       }
       if (byId.size - ended.size >= maxActive) throw new TooManyQueries(maxActive);
@@ -148,8 +148,8 @@ export function createExecutions(
         if (!execution.ended) waiting.add(execution);
         runWaiting();
       };
-      const held = queuedMs(request);
-      if (held > 0) setTimeout(enqueue, held).unref();
+      const waitMs = queuedMs(request);
+      if (waitMs > 0) setTimeout(enqueue, waitMs).unref();
       else enqueue();
       return execution;
     },

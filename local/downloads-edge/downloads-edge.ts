@@ -45,9 +45,9 @@ export async function startDownloadsEdge(
   const underWay = new Map<string, Promise<Answer | undefined>>();
 
   /** Asks the origin. Aborts if the client disconnects, or if the origin sends nothing for ORIGIN_MS. */
-  const askOrigin = async (incoming: IncomingMessage, response: ServerResponse, kept?: Answer) => {
+  const askOrigin = async (incoming: IncomingMessage, response: ServerResponse, prior?: Answer) => {
     const { method, url: path } = incoming;
-    const condition = kept?.headers.etag === undefined ? {} : { 'if-none-match': kept.headers.etag };
+    const condition = prior?.headers.etag === undefined ? {} : { 'if-none-match': prior.headers.etag };
     const outgoing = requestOf({
       ...{ hostname: hostname.replace(/^\[|\]$/g, ''), port, path, method },
       headers: { ...condition, ...forwardedHeaders(incoming, settings, host) },
@@ -63,22 +63,22 @@ export async function startDownloadsEdge(
   };
 
   /**
-   * Resolves to the cached answer `kept` if the origin says that it has not changed, or if the origin fails. Otherwise
+   * Resolves to `prior`, a cached answer, if the origin says that it has not changed, or if the origin fails. Otherwise
    * resolves to a complete answer if other clients may share it, and to the origin's stream if not.
    */
   const fetchAnswer = async (
     incoming: IncomingMessage,
     response: ServerResponse,
-    kept?: Answer,
+    prior?: Answer,
   ): Promise<Answer | IncomingMessage> => {
-    const asking = askOrigin(incoming, response, kept);
-    const answered = await (kept ? asking.catch(() => kept) : asking);
+    const asking = askOrigin(incoming, response, prior);
+    const answered = await (prior ? asking.catch(() => prior) : asking);
     if ('body' in answered) return answered;
     const { statusCode: status = 502, headers } = answered;
     const isUnchanged = status === 304 && incoming.headers['if-none-match'] === undefined;
-    if (kept && (isUnchanged || status >= 500)) {
+    if (prior && (isUnchanged || status >= 500)) {
       answered.resume();
-      return kept;
+      return prior;
     }
     if (Number(headers['content-length'] ?? 0) > LARGEST_EDGE_FILE) {
       answered.destroy();
@@ -101,17 +101,17 @@ export async function startDownloadsEdge(
     if (Number(headers['content-length'] ?? 0) > 0) return refuse(response, 403, 'A body is not taken.');
     const key = keyOf(incoming, settings);
     const isKeyed = method !== 'OPTIONS' && headers.range === undefined;
-    const kept = isKeyed ? cache.get(key) : undefined;
-    const shared = kept && kept.freshUntil > Date.now() ? kept : isKeyed && (await underWay.get(key));
+    const prior = isKeyed ? cache.get(key) : undefined;
+    const shared = prior && prior.freshUntil > Date.now() ? prior : isKeyed && (await underWay.get(key));
     if (shared) return give(incoming, response, shared, 'Hit');
-    const fetched = fetchAnswer(incoming, response, kept);
+    const fetched = fetchAnswer(incoming, response, prior);
     if (isKeyed) {
       const shareable = fetched.then((got) => ('body' in got ? got : undefined)).catch(() => undefined);
       underWay.set(key, shareable);
       void shareable.then(() => underWay.get(key) === shareable && underWay.delete(key));
     }
     const got = await fetched;
-    if ('body' in got) return give(incoming, response, got, got === kept ? 'RefreshHit' : 'Miss');
+    if ('body' in got) return give(incoming, response, got, got === prior ? 'RefreshHit' : 'Miss');
     response.writeHead(got.statusCode ?? 502, shownHeaders(got.headers, 'Miss'));
     await pipeline(got, response);
   };
@@ -119,16 +119,16 @@ export async function startDownloadsEdge(
   /** Sends an answer to a client. A HEAD gets no body. The body is gzipped if the settings and the client allow it. */
   const give = (incoming: IncomingMessage, response: ServerResponse, answer: Answer, cacheStatus: string) => {
     const { status, headers, body } = answer;
-    const shown = shownHeaders(headers, cacheStatus);
+    const sentHeaders = shownHeaders(headers, cacheStatus);
     const isHead = incoming.method === 'HEAD';
     const acceptsGzip = /\bgzip\b/.test(String(incoming.headers['accept-encoding'] ?? ''));
     if (settings.compresses && acceptsGzip && body.length >= 1_000 && !headers['content-encoding']) {
-      const { 'content-length': _, etag, ...rest } = shown;
+      const { 'content-length': _, etag, ...rest } = sentHeaders;
       response.writeHead(status, { ...rest, etag: `W/${etag}`, 'content-encoding': 'gzip' });
       response.end(isHead ? undefined : gzipSync(body));
       return;
     }
-    response.writeHead(status, shown).end(isHead ? undefined : body);
+    response.writeHead(status, sentHeaders).end(isHead ? undefined : body);
   };
 
   return serve(

@@ -29,8 +29,8 @@ const countIn = (column: string): string => quoteName(counted(column));
 
 /** SQL for the facts on which a record's counts depend. `counts` are the columns that hold counts. */
 export const recordFacts = (counts: readonly string[]): Readonly<Record<string, string>> => {
-  const known = Object.values(funnelOf(counts)?.counts ?? {});
-  const kinds = known.reduce((sum, count) => sum + count, 0);
+  const rates = Object.values(funnelOf(counts)?.counts ?? {});
+  const kinds = rates.reduce((sum, count) => sum + count, 0);
   return { is_rollup: chance(70, 'rollup'), kind: below(kinds, draw('kind')) };
 };
 
@@ -43,13 +43,13 @@ const ROLLED_UP = `(100 + ${below(501, draw('rolled up'))})`;
  */
 export function countOf(column: string, counts: readonly string[]): string {
   const funnel = funnelOf(counts);
-  const known = Object.entries(funnel?.counts ?? {});
-  const index = known.findIndex(([name]) => name === column);
+  const rates = Object.entries(funnel?.counts ?? {});
+  const index = rates.findIndex(([name]) => name === column);
   // A column that is not in the table's funnel gets made-up counts.
   if (!funnel || index < 0)
     return `CASE WHEN is_rollup THEN 2 + ${below(60, draw(column))} WHEN ${chance(200, column)} THEN 1 ELSE 0 END`;
-  const [, rate] = known[index] as [string, number];
-  const from = known.slice(0, index).reduce((sum, [, before]) => sum + before, 0);
+  const [, rate] = rates[index] as [string, number];
+  const from = rates.slice(0, index).reduce((sum, [, before]) => sum + before, 0);
   const appeal = `(500 + ${below(1001, draw('appeal', funnel.appealOf))})`;
   const whole = PER * 1000;
   const several =

@@ -33,7 +33,7 @@ export async function answerSamplePartners(
   };
   const listed = partners.map(({ clientId, sees }) => ({ clientId, sees }));
   if (request.method === 'GET' && path === PATH) return send({ partners: listed, lastDay: await lastDay() });
-  const asked = partners.find(({ clientId }) => path === `${PATH}/${clientId}/token`);
-  if (request.method !== 'POST' || !asked) return false;
-  return send({ accessToken: await accessToken(asked) });
+  const partner = partners.find(({ clientId }) => path === `${PATH}/${clientId}/token`);
+  if (request.method !== 'POST' || !partner) return false;
+  return send({ accessToken: await accessToken(partner) });
 }

@@ -33,12 +33,12 @@ export class DirectoryBucket implements ReadableBucket {
     for (let scans = 1; ; scans++) {
       const began = Date.now();
       this.#read = new Map();
-      const found = scan();
+      const result = scan();
       const isSteady = [...this.#read].every(([folder, changedAt]) => {
         const isOlder = changedAt < BigInt(began - TICK_MS) * 1_000_000n;
         return isOlder && this.#changedAt(folder) === changedAt;
       });
-      if (isSteady || scans >= MAX_SCANS) return found;
+      if (isSteady || scans >= MAX_SCANS) return result;
     }
   }
 

@@ -70,8 +70,8 @@ export async function startObjectStore(options: {
   const answer = async (request: StoreRequest, response: ServerResponse) => {
     await verifySignature(request);
     const { bucket, key, method } = request;
-    const known = operationsOf.get(bucket);
-    if (!known) throw noSuchBucket(bucket);
+    const ofBucket = operationsOf.get(bucket);
+    if (!ofBucket) throw noSuchBucket(bucket);
     const name = operationName(request);
     const struck = (await faults?.strike('s3', callName(name, request))) ?? [];
     if (struck.some(({ stall }) => stall)) {
@@ -91,7 +91,7 @@ export async function startObjectStore(options: {
         createOnlyPrefixes.some((prefix) => key.startsWith(prefix))) ||
       (isUnlisted && name === LISTING);
     if (isDenied) throw accessDenied();
-    const operation = known[name];
+    const operation = ofBucket[name];
     if (!operation) throw new S3Error('NotImplemented', `${name} is not implemented`);
     try {
       const answered = await operation(request);
@@ -172,15 +172,15 @@ function applyCorsRule(
 ): boolean {
   const {
     origin,
-    'access-control-request-method': asked,
+    'access-control-request-method': preflightMethod,
     'access-control-request-headers': names,
   } = request.headers;
   const isPreflight = request.method === 'OPTIONS';
   if (origin === undefined) return false;
-  const known = allowedHeaders.map((name) => name.toLowerCase());
+  const allowed = allowedHeaders.map((name) => name.toLowerCase());
   const wanted = isPreflight && names ? names.toLowerCase().split(/\s*,\s*/) : [];
-  const method = isPreflight ? asked : request.method;
-  const isAllowed = methods.some((name) => name === method) && wanted.every((name) => known.includes(name));
+  const method = isPreflight ? preflightMethod : request.method;
+  const isAllowed = methods.some((name) => name === method) && wanted.every((name) => allowed.includes(name));
   if (isAllowed) {
     response.setHeader('Access-Control-Allow-Origin', '*');
     response.setHeader('Access-Control-Allow-Methods', methods.join(', '));

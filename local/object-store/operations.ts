@@ -105,10 +105,10 @@ const KEPT_HEADERS =
 
 /** The metadata that S3 stores with an object: some of the request's headers. */
 function metadataOf({ headers }: StoreRequest): Metadata {
-  const kept = Object.entries(headers).filter(([name]) => KEPT_HEADERS.test(name));
+  const entries = Object.entries(headers).filter(([name]) => KEPT_HEADERS.test(name));
   return {
     'content-type': 'binary/octet-stream',
-    ...Object.fromEntries(kept.map(([name, value]) => [name, String(value)])),
+    ...Object.fromEntries(entries.map(([name, value]) => [name, String(value)])),
   };
 }
 

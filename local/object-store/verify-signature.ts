@@ -56,8 +56,8 @@ export async function verifySignature(request: StoreRequest): Promise<void> {
       'Authorization',
       authorization,
     );
-  const given = isPresigned ? presignedOf(query) : signedOf(request.headers, authorization ?? '');
-  const { credential, signedHeaders, signature } = given;
+  const parts = isPresigned ? presignedOf(query) : signedOf(request.headers, authorization ?? '');
+  const { credential, signedHeaders, signature } = parts;
   // CloudFront adds x-amz-cf-id, unsigned, to its requests to an S3 origin.
   const unsigned = Object.keys(request.headers).filter(
     (name) => /^x-amz-(?!cf-id$)/.test(name) && !signedHeaders.includes(name),
@@ -73,7 +73,7 @@ export async function verifySignature(request: StoreRequest): Promise<void> {
     );
   const scope = `Credential=${credential}, SignedHeaders=${signedHeaders.join(';')}`;
   const expected = `${ALGORITHM} ${scope}, Signature=${signature}`;
-  if ((await authorizationOf(request, given)) !== expected)
+  if ((await authorizationOf(request, parts)) !== expected)
     throw new S3Error(
       'SignatureDoesNotMatch',
       'The request signature we calculated does not match the signature you provided. Check your key and ' +
