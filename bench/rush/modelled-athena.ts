@@ -64,7 +64,7 @@ export function modelledAthena(
   });
 
   const start: AthenaCalls<void>['start'] = (compiled, token) => {
-    const known = athena.known(token);
+    const known = athena.queryOf(token);
     if (known) return known.id;
     if (athena.active().length >= quotas.activeQueries) {
       count('StartQueryExecution refused');

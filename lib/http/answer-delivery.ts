@@ -13,7 +13,7 @@ import {
 } from '../function-settings.ts';
 import type { DataState } from '../lake/data-version.ts';
 import { CACHE_STATUS, HEADER, NOTE } from '../response-headers.ts';
-import type { Left, Progress } from '../results/ticket.ts';
+import type { Handover, Progress } from '../results/ticket.ts';
 import { BASE_PATH, downloadPath } from '../routes.ts';
 import type { FunctionDependencies } from './function-dependencies.ts';
 import { acceptsGzip, requestHeader } from './request-header.ts';
@@ -71,7 +71,7 @@ interface DeliveryRequest {
   /** The progress that the caller's previous request stored. */
   readonly left?: Progress;
   /** Stores the delivery's progress; resolves to the next place in the waiting room. */
-  readonly remember: (left: Left) => Promise<Place>;
+  readonly remember: (left: Handover) => Promise<Place>;
 }
 
 /** Where a caller waits: the parts of a waiting URL. No URL twice, because some clients refuse that. */
@@ -104,8 +104,8 @@ export async function answerDelivery(
   const { cacheStatus } = delivery;
   Object.assign(facts, { isReady: delivery.state === 'ready', cacheStatus });
   if (delivery.state === 'waiting') {
-    const waited = { waitedMs: Date.now() - askedAt, entitledMs: Date.now() - entitledAt };
-    const place = await request.remember({ progress: delivery.progress, ...waited });
+    const times = { waitedMs: Date.now() - askedAt, entitledMs: Date.now() - entitledAt };
+    const place = await request.remember({ progress: delivery.progress, ...times });
     return redirectToWaitingRoom(event, place, cacheStatus);
   }
   const { key, bytes, dataVersion, whyEmpty } = delivery;

@@ -72,7 +72,7 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
         backends,
         wanted: { request, entitlement, client },
         data,
-        entitledAt: Date.now() - (isSame ? waits.entitledMs : 0),
+        entitledAt: isSame ? askedAt + waits.waitedMs - waits.entitledMs : Date.now(),
         ...(isSame && { left: progress }),
         remember: async (left) => {
           // If S3 throttles this write, the older ticket stays: the next hop then at worst starts one more query.

@@ -55,7 +55,7 @@ const ticketDocument = v.object({
   progress,
   /** How long the caller had waited when the ticket was written, in milliseconds. */
   waitedMs: v.number(),
-  /** How long it had had its companies, which may change while it waits. Release 1.0.0 writes none. */
+  /** How long it had had these companies: less, if they changed while it waited. Release 1.0.0 does not say. */
   entitledMs: v.exactOptional(v.number()),
 });
 
@@ -65,7 +65,7 @@ export type Progress = Readonly<v.InferOutput<typeof progress>>;
 type Ticket = v.InferOutput<typeof ticketDocument>;
 
 /** What a request stores for its caller's next one. */
-export type Left = Readonly<Pick<Ticket, 'progress' | 'waitedMs' | 'entitledMs'>>;
+export type Handover = Readonly<Required<Pick<Ticket, 'progress' | 'waitedMs' | 'entitledMs'>>>;
 
 /** A ticket, with its request parsed again. */
 export interface WaitingRequest {
@@ -88,7 +88,7 @@ export async function issueTicket(
   results: ResultsBucket,
   { request, entitlement, client }: Pick<WaitingRequest, 'request' | 'entitlement'> & { client: string },
   parameters: Readonly<Record<string, string[]>>,
-  left: Left,
+  left: Handover,
 ): Promise<string> {
   const id = randomBytes(32).toString('base64url');
   const issued: Ticket = {
@@ -131,7 +131,7 @@ export async function updateTicket(
   results: ResultsBucket,
   { id, ticket: was, stored }: WaitingRequest,
   entitlement: Entitlement,
-  left: Left,
+  left: Handover,
 ): Promise<void> {
   const companies = storedEntitlement(entitlement);
   if (isDeepStrictEqual([left.progress, companies], [was.progress, was.companies])) return;

@@ -177,10 +177,10 @@ function applyCorsRule(
   } = request.headers;
   const isPreflight = request.method === 'OPTIONS';
   if (origin === undefined) return false;
-  const allowed = allowedHeaders.map((name) => name.toLowerCase());
+  const headers = allowedHeaders.map((name) => name.toLowerCase());
   const wanted = isPreflight && names ? names.toLowerCase().split(/\s*,\s*/) : [];
   const method = isPreflight ? preflightMethod : request.method;
-  const isAllowed = methods.some((name) => name === method) && wanted.every((name) => allowed.includes(name));
+  const isAllowed = methods.some((name) => name === method) && wanted.every((name) => headers.includes(name));
   if (isAllowed) {
     response.setHeader('Access-Control-Allow-Origin', '*');
     response.setHeader('Access-Control-Allow-Methods', methods.join(', '));

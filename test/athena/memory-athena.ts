@@ -74,7 +74,7 @@ export function memoryAthena<Query extends MemoryQuery>(
     queries,
     active: () => [...queries.values()].filter(({ endedAt }) => endedAt === undefined),
     /** The query that a token stands for. Athena forgets tokens after a time. */
-    known(token: string): Query | undefined {
+    queryOf(token: string): Query | undefined {
       const query = byToken.get(token);
       return query && query.submittedAt + tokensKeptMs > now() ? query : undefined;
     },

@@ -138,7 +138,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   }
 
   function fail(query: EngineQuery, cause: EngineQuery['cause'], reason: string, isRetryable = false): void {
-    Object.assign(query, { cause, reason, isRetryable });
+    Object.assign(query, { cause, reason, ...(cause === 'engine' && { isRetryable }) });
     world.count(`query fails: ${cause}${isRetryable ? ', retryable' : ''}`);
     ended(query, 'FAILED');
   }
@@ -190,7 +190,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         tokensOfOthers.add(token);
         throw tokenOfAnother();
       }
-      const known = athena.known(token);
+      const known = athena.queryOf(token);
       if (known) {
         const isOther = JSON.stringify(known.compiled) !== JSON.stringify(compiled);
         judge(world, { 'token-reused': isOther }, () => `${known.id}'s, used with another query`);

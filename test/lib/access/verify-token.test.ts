@@ -68,7 +68,7 @@ describe('a token of an API with a required role', () => {
 describe('a token with the scope', () => {
   it.each<[string, (issuer: string) => object, string]>([
     ...[undefined, 1e308, 1e20, IN_TEN_YEARS + 60].map((exp, nth): [string, () => object, string] => {
-      return [`never expires: ${nth}`, () => ({ exp }), 'The access token does not expire within ten years.'];
+      return [`never expires, ${nth}`, () => ({ exp }), 'The access token does not expire within ten years.'];
     }),
     ['has expired', () => ({ exp: 1 }), BAD],
     ['is not valid yet', () => ({ nbf: 9e9, exp: 9e9 + 1 }), BAD],

@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { executionOf } from '../../../lib/aws/athena-queries.ts';
 import type { QueryService } from '../../../lib/delivery/execution.ts';
 import type { CompiledQuery } from '../../../lib/report/compile-query.ts';
@@ -51,7 +52,7 @@ export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]) {
   });
   /** Starts a query, as another process would. Returns the execution's id. */
   function startNow(compiled: CompiledQuery, token: string): string {
-    const known = athena.known(token);
+    const known = athena.queryOf(token);
     if (known) return known.id;
     const plan = plans[athena.queries.size];
     if (!plan) throw new Error('unplanned start');
@@ -60,7 +61,7 @@ export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]) {
     after(plan.queuedMs ?? 0, () => athena.enqueue(query));
     return query.id;
   }
-
+  const planned = (id: string) => (athena.queries.has(id) ? id : expect.unreachable(`unplanned: ${id}`));
   return {
     get started() {
       return [...athena.queries.values()];
@@ -70,11 +71,11 @@ export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]) {
     start: async (query, token): Promise<string | undefined> => startNow(query, token),
     startNow,
     async get(id) {
-      asked.set(id, (asked.get(id) ?? 0) + 1);
+      asked.set(planned(id), (asked.get(id) ?? 0) + 1);
       return executionOf(id, athena.get(id), seconds(now()));
     },
     async stop(id) {
-      stopped.push(id);
+      stopped.push(planned(id));
       athena.stop(id);
     },
   } satisfies QueryService & Record<string, unknown>;

@@ -108,7 +108,7 @@ export function startedInTimeRule(parts: Parts): (started: EngineQuery) => void 
       hasFailedWrite(world.troubles, pull?.caller.id);
     const lateMs = isHeldUp ? HELD_UP_MS : 2 * COARSE_MS;
     // If that query fails, or if files have changed, another is started, however long the caller has waited. A caller
-    // whose companies have just changed may take the stop for one of earlier callers.
+    // whose companies have changed while it waited may take the stop for one of earlier callers.
     const before = queriesFor(athena, started).findLast((each) => each !== started);
     const isAfterStop =
       before?.stopAskedAt !== undefined &&
