@@ -16,7 +16,6 @@ const MAY_RUN_MS = 3_600_000 - 1_000;
 
 /** A report is given for this long. A day later, its files and its record are removed. */
 const KEPT_MS = 6 * 86_400_000 - 1_000;
-
 /** A lease ends when its request must answer: within 25 s, and a first calls' delay. */
 const LONGEST_LEASE_MS = 26_000;
 
@@ -25,7 +24,6 @@ const isOfReleaseBefore = (key: string): boolean => key.split('/').length > 2;
 
 /** Files are written, and so is the record, within this time after it is known for how long a report is good. */
 const WRITTEN_MS = 3_000;
-
 type Times = { readonly [name in 'leaseMs' | 'elapsedMs' | 'goodForMs']?: number };
 type Written = Times & { readonly state: string; readonly attempt: string; readonly executionId?: string };
 
@@ -35,15 +33,17 @@ export function attemptsRule({ world, s3, athena }: Parts): void {
     if (!key.startsWith('jobs/') || isOfReleaseBefore(key)) return;
     const { state, attempt, leaseMs, elapsedMs = 0, goodForMs, executionId = '' } = document as Written;
     const was = latest.get(key);
-    const at = world.time.now();
-    const [isSame, knownMs] = [attempt === was?.attempt, at - (was?.beganAt ?? at)];
+    const [at, isSame] = [world.time.now(), attempt === was?.attempt];
+    const knownMs = at - (was?.beganAt ?? at);
     // If Athena knows the token for another query, a request whose time is up leaves a new token to the next request.
     const isForeign = was !== undefined && athena.tokensOfOthers.has(was.attempt);
     const isNew = state === 'starting' && !isSame && !isForeign;
     latest.set(key, { state, attempt, beganAt: at - elapsedMs });
     const mayRunMs = was?.state === 'under-way' ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
     const query = athena.queries.get(executionId);
-    const isLeader = query?.startedBy === running.getStore() && query?.startedBy.faults.length === 0;
+    // Only the write of the query's end sets the time. A publication keeps it.
+    const by = was?.state === 'under-way' ? running.getStore() : undefined;
+    const isLeader = query?.startedBy === by && by?.faults.length === 0;
     const leftMs = world.plan.settings.listingSeconds * 1_000 - (at - (query?.submittedAt ?? at));
     const findings = {
       'lease-of-another-length': (isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS,
