@@ -21,7 +21,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   connectors: 2_096,
   bench: 3_133,
   test: 38_000,
-  docs: 5_595,
+  docs: 5_596,
 };
 
 /** Files that nobody reads line by line: data and pictures. */

@@ -40,7 +40,7 @@ export interface EngineWork {
   readonly resultBytes: number;
 }
 
-/** Models Athena's quotas. It runs queries in the order of their start, each for its planned time. */
+/** Athena in memory with its quotas. It runs queries in the order of their start, each for its planned time. */
 export function modelledAthena(
   time: VirtualTime,
   { athena: quotas }: Pick<Quotas, 'athena'>,
@@ -64,8 +64,8 @@ export function modelledAthena(
   });
 
   const start: AthenaCalls<void>['start'] = (compiled, token) => {
-    const known = athena.queryOf(token);
-    if (known) return known.id;
+    const earlier = athena.queryOf(token);
+    if (earlier) return earlier.id;
     if (athena.active().length >= quotas.activeQueries) {
       count('StartQueryExecution refused');
       throw new TooManyRequestsException({ message: 'active queries', $metadata: { httpStatusCode: 400 } });

@@ -71,7 +71,7 @@ interface DeliveryRequest {
   /** The progress that the caller's previous request stored. */
   readonly left?: Progress;
   /** Stores the delivery's progress; resolves to the next place in the waiting room. */
-  readonly remember: (left: Handover) => Promise<Place>;
+  readonly remember: (handover: Handover) => Promise<Place>;
 }
 
 /** Where a caller waits: the parts of a waiting URL. No URL twice, because some clients refuse that. */

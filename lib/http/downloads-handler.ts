@@ -74,9 +74,9 @@ export function downloadsHandler(dependencies: FunctionDependencies) {
         data,
         entitledAt: isSame ? askedAt + waits.waitedMs - waits.entitledMs : Date.now(),
         ...(isSame && { left: progress }),
-        remember: async (left) => {
+        remember: async (handover) => {
           // If S3 throttles this write, the older ticket stays: the next hop then at worst starts one more query.
-          await updateTicket(backendsUntil(answerBy).results, waits, entitlement, left);
+          await updateTicket(backendsUntil(answerBy).results, waits, entitlement, handover);
           return next;
         },
       });

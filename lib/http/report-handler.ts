@@ -41,8 +41,8 @@ export function reportHandler(report: Report, dependencies: CallerDependencies) 
       backends,
       wanted,
       data: await listed,
-      remember: async (left) => ({
-        ticket: await issueTicket(backendsUntil(answerBy).results, wanted, parameters, left),
+      remember: async (handover) => ({
+        ticket: await issueTicket(backendsUntil(answerBy).results, wanted, parameters, handover),
         hop: 1,
       }),
     });

@@ -88,7 +88,7 @@ export async function issueTicket(
   results: ResultsBucket,
   { request, entitlement, client }: Pick<WaitingRequest, 'request' | 'entitlement'> & { client: string },
   parameters: Readonly<Record<string, string[]>>,
-  left: Handover,
+  handover: Handover,
 ): Promise<string> {
   const id = randomBytes(32).toString('base64url');
   const issued: Ticket = {
@@ -97,7 +97,7 @@ export async function issueTicket(
     parameters,
     companies: storedEntitlement(entitlement),
     client,
-    ...left,
+    ...handover,
   };
   await results.create(ticketKey(id), issued);
   return id;
@@ -131,10 +131,10 @@ export async function updateTicket(
   results: ResultsBucket,
   { id, ticket: was, stored }: WaitingRequest,
   entitlement: Entitlement,
-  left: Handover,
+  handover: Handover,
 ): Promise<void> {
   const companies = storedEntitlement(entitlement);
-  if (isDeepStrictEqual([left.progress, companies], [was.progress, was.companies])) return;
-  const now: Ticket = { ...was, ...left, companies };
+  if (isDeepStrictEqual([handover.progress, companies], [was.progress, was.companies])) return;
+  const now: Ticket = { ...was, ...handover, companies };
   await results.replace(stored, ticketKey(id), now);
 }

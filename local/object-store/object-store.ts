@@ -70,8 +70,8 @@ export async function startObjectStore(options: {
   const answer = async (request: StoreRequest, response: ServerResponse) => {
     await verifySignature(request);
     const { bucket, key, method } = request;
-    const ofBucket = operationsOf.get(bucket);
-    if (!ofBucket) throw noSuchBucket(bucket);
+    const bucketOperations = operationsOf.get(bucket);
+    if (!bucketOperations) throw noSuchBucket(bucket);
     const name = operationName(request);
     const struck = (await faults?.strike('s3', callName(name, request))) ?? [];
     if (struck.some(({ stall }) => stall)) {
@@ -91,7 +91,7 @@ export async function startObjectStore(options: {
         createOnlyPrefixes.some((prefix) => key.startsWith(prefix))) ||
       (isUnlisted && name === LISTING);
     if (isDenied) throw accessDenied();
-    const operation = ofBucket[name];
+    const operation = bucketOperations[name];
     if (!operation) throw new S3Error('NotImplemented', `${name} is not implemented`);
     try {
       const answered = await operation(request);

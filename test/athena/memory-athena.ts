@@ -36,8 +36,8 @@ export type EndState = 'SUCCEEDED' | 'FAILED' | 'CANCELLED';
 type Answer = QueryExecution & { readonly Status: QueryExecutionStatus };
 
 /**
- * Athena in memory: its queue, running slots, tokens, states and answers. It has no timers and no faults: its user adds
- * them, and decides when a query is queued and how it ends.
+ * Athena in memory: its queue, running slots, tokens, states and answers. It has no timers and no faults. The code
+ * that uses it adds them, and decides when a query is queued and how it ends.
  *
  * @param run called when a query begins to run, or to run again
  */
@@ -60,7 +60,7 @@ export function memoryAthena<Query extends MemoryQuery>(
   const runNext = (): void => {
     for (const query of queue) if (running.size < slots) begin(query);
   };
-  /** Takes a query out of the queue or out of its slot. */
+  /** Takes a query out of the queue, or frees its slot. */
   const leave = (query: Query, facts: Partial<MemoryQuery>): void => {
     queue.delete(query);
     running.delete(query);

@@ -20,7 +20,7 @@ import type { World } from './world.ts';
 
 /** A query of a world. Times are milliseconds since 1970. */
 export interface EngineQuery extends MemoryQuery {
-  readonly asked: ReadQuery;
+  readonly report: ReadQuery;
   readonly companies: number;
   readonly startedBy: Invocation;
   /** The query's own random numbers. */
@@ -100,7 +100,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
 
   const tell = ({ id }: EngineQuery, what: string) => world.tell?.('athena', `${id} ${what}`);
   const athena = memoryAthena<EngineQuery>(time.now, engine, (query, isAgain) => {
-    const { id, draw, asked } = query;
+    const { id, draw, report } = query;
     tell(query, 'runs');
     const goesBack = !isAgain && draw() < 0.5 && troubles.happens('query goes back to the queue', id);
     if (goesBack) {
@@ -114,7 +114,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     }
     const hangs = draw() < engine.hangs && troubles.happens('query hangs', id);
     const runMs = hangs ? plan.settings.longestQueryMs * engine.hangLimits : between(draw, ...engine.runMs);
-    for (const file of asked.days.flatMap((day) => recordsOf(lake.now(), day)))
+    for (const file of report.days.flatMap((day) => recordsOf(lake.now(), day)))
       time.silentlyAfter(runMs * (0.05 + 0.9 * draw()), () => {
         if (query.state !== 'RUNNING') return;
         const found = lake.now().files.get(file.key);
@@ -144,18 +144,18 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   }
 
   function end(query: EngineQuery) {
-    const { id, draw, asked } = query;
+    const { id, draw, report } = query;
     const [fails, isRetryable, junk, elsewhere] = [draw(), draw(), draw(), draw()];
     const isRaised =
       plan.settings.raisesLimit && query.submittedAt >= (world.deployedAt ?? Number.POSITIVE_INFINITY);
-    if (asked.days.length >= plan.settings.tooManyDays && !isRaised)
+    if (report.days.length >= plan.settings.tooManyDays && !isRaised)
       return fail(query, 'scan limit', 'Bytes scanned limit was exceeded');
     if (fails < engine.fails && troubles.happens('query fails', id)) {
       const reason = `GENERIC_INTERNAL_ERROR: ${ROW_VALUE}${' of a stage'.repeat(30)}`;
       return fail(query, 'engine', reason, isRetryable < 0.6);
     }
     query.clicks = sumByDay(query.read, query.companies);
-    query.isLarge = plan.settings.largeFromDays <= asked.days.length;
+    query.isLarge = plan.settings.largeFromDays <= report.days.length;
     const isElsewhere = elsewhere < engine.elsewhere && troubles.happens('result lies elsewhere', id);
     const key = isElsewhere ? `athena/reused/${id}.csv` : resultKey(id);
     if (isElsewhere) query.location = `s3://results/${key}`;
@@ -190,18 +190,18 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         tokensOfOthers.add(token);
         throw tokenOfAnother();
       }
-      const known = athena.queryOf(token);
-      if (known) {
-        const isOther = JSON.stringify(known.compiled) !== JSON.stringify(compiled);
-        judge(world, { 'token-reused': isOther }, () => `${known.id}'s, used with another query`);
+      const earlier = athena.queryOf(token);
+      if (earlier) {
+        const isOther = JSON.stringify(earlier.compiled) !== JSON.stringify(compiled);
+        judge(world, { 'token-reused': isOther }, () => `${earlier.id}'s, used with another query`);
         if (isOther) throw tokenOfAnother();
         world.count('token gives the same execution');
-        return known.id;
+        return earlier.id;
       }
-      const asked = readQuery(compiled);
+      const report = readQuery(compiled);
       const query = athena.submit(compiled, token, {
-        asked,
-        companies: asked.companies ? maskOf(asked.companies) : EVERY_COMPANY_MASK,
+        report,
+        companies: report.companies ? maskOf(report.companies) : EVERY_COMPANY_MASK,
         startedBy,
         draw: namedDice(seed, `engine q${athena.queries.size + 1}`),
         read: [],
@@ -214,7 +214,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         toldOverdueTo: new Map(),
         toldEndTo: [],
       });
-      tell(query, `started for days ${asked.days.join()} companies ${asked.companies ?? 'all'}`);
+      tell(query, `started for days ${report.days.join()} companies ${report.companies ?? 'all'}`);
       for (const act of onStart) act(query);
       time.silentlyAfter(between(query.draw, ...engine.queueMs), () => athena.enqueue(query));
       return query.id;

@@ -278,7 +278,7 @@ export function planOf(
     Object.assign(engine, { queueMs: [0, 100], runMs: [200, 2_000], fails: 0, hangs: 0.7, hangLimits: 8 });
     Object.assign(engine, SOON_BACK);
   }
-  // In some worlds, only queries fail, and nearly all. In others, callers with few slots meet functions that die. In
+  // In some worlds, nearly all queries fail and nothing else goes wrong. In others, functions die beside few slots. In
   // others, callers come when the first report's files go, or hours after a request that died or queries that failed.
   const isOther = isLeft || isRestless || isKept || isMoved || isUnstoppable;
   const kind = isOther ? 1 : namedDice(seed, 'more kinds')();
@@ -317,8 +317,8 @@ export function planOf(
     const [count, hasOneSlot] = [whole(draw, 1, 2), isShared || isOrphaned];
     Object.assign(settings, { queriesPerPartner: hasOneSlot ? 1 : count, longestQueryMs: 120 * SECOND });
     Object.assign(faults, { rate: hasOneSlot ? 0 : 0.006, only: DEATHS });
-    // Two clients with the same rows share their queries, and each has a slot of its own. The first request of one dies
-    // when it has taken its slot, or its caller goes away and its query fails: the other goes on with its attempt.
+    // Two clients with the same rows share their queries, and each has slots of its own. One client's first request dies
+    // with its slot, or its caller goes away and its query fails. The other client goes on with the attempt.
     if (isShared) {
       Object.assign(partners, { p1: [1, 2], p2: [1, 2] });
       Object.assign(engine, { runMs: [20_000, 50_000] });

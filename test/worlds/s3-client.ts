@@ -91,7 +91,7 @@ export function s3Client(
         Key: key,
         ETag: etag,
         Size: bytes,
-        // The first files are older than the world, so that none is put back within the second of its writing.
+        // An old time: otherwise a file that is put back in the world's first second would look unchanged.
         LastModified: new Date(seconds(lastModified === BEGINNING ? 0 : lastModified)),
       })),
       ...(page.length < all.length && { NextContinuationToken: page.at(-1)?.key }),

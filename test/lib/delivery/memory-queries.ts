@@ -52,8 +52,8 @@ export function memoryQueries(bucket: MemoryBucket, plans: readonly Plan[]) {
   });
   /** Starts a query, as another process would. Returns the execution's id. */
   function startNow(compiled: CompiledQuery, token: string): string {
-    const known = athena.queryOf(token);
-    if (known) return known.id;
+    const earlier = athena.queryOf(token);
+    if (earlier) return earlier.id;
     const plan = plans[athena.queries.size];
     if (!plan) throw new Error('unplanned start');
     const query = athena.submit(compiled, token, { plan });

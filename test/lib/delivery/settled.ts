@@ -44,7 +44,7 @@ interface Answer {
   readonly delivery?: Delivery;
   readonly error?: unknown;
   readonly ms: number;
-  /** The cache status; before it `waiting, `, if the report is not ready. */
+  /** The cache status. If the report is not ready, `waiting, ` stands before it. */
   readonly status?: string;
   /** The progress that the request hands to its caller's next request. */
   readonly left?: Progress;

@@ -105,7 +105,7 @@ describe('GET /page/{file}', () => {
   const file = (name: string, more: Asked = {}) =>
     ask(`/page/${name}`, { pathParameters: { file: name }, ...more });
 
-  it.each([
+  it.each<[string, Record<string, string[]>, string]>([
     ['cached for a year if this one was requested', { v: ['abc'] }, 'public, max-age=31536000, immutable'],
     ['revalidated before reuse if another version was requested', { v: ['old'] }, 'no-cache'],
     ['revalidated before reuse if no version was requested', { w: ['abc'] }, 'no-cache'],
@@ -113,7 +113,7 @@ describe('GET /page/{file}', () => {
     const policy = expect.stringContaining("default-src 'none'");
     const headers = { 'Content-Type': 'text/javascript', 'Cache-Control': expected };
     const answer = { body: 'run("{{base}}")', headers: { ...headers, 'Content-Security-Policy': policy } };
-    expect(await file('page.js', { parameters: parameters as never })).toMatchObject(answer);
+    expect(await file('page.js', { parameters })).toMatchObject(answer);
   });
 
   it.each(['nosuch.js', 'page.html', '../page.js', '__proto__'])('answers 404 for %s', async (name) => {

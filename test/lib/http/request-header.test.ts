@@ -50,8 +50,7 @@ describe('serviceUrl', () => {
   });
 
   it('is that of a route with parameters too', () => {
-    const pathParameters = { ticket: 'T-1', hop: '2' };
-    const event = requestEvent({ path: '/reporting/downloads/T-1/2', pathParameters });
+    const event = requestEvent({ path: '/hops/T-1/2', pathParameters: { ticket: 'T-1', hop: '2' } });
     expect(serviceUrl(event)).toBe('https://api.example/prod');
   });
 

@@ -62,7 +62,7 @@ describe('a ticket', () => {
   });
 
   it.each(['', 'x', '../jobs/1', `${ID}A`, `/${ID}`])(
-    'is not looked up by the malformed id %j',
+    'is not looked up in S3 by the malformed id %j',
     async (id) => {
       const { results, key } = await issued();
       results.put(`waiting/${id}.json`, results.document(key));

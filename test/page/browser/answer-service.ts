@@ -64,10 +64,10 @@ export async function askOtherwise(page: Page, question: Question): Promise<void
   await page.getByText(STALE).waitFor({ state: 'hidden' });
 }
 
-/** A table whose rows are not yet in the order that its headers show, or a row without cells. */
+/** A table whose rows do not have the order of its headers yet, or a row whose cells are still empty. */
 const NOT_DRAWN = '.rows[aria-busy=true], tbody tr[aria-rowindex]:not(:has(> :not(:empty)))';
 
-/** The rows of the table, once drawn: each cell's text by its column's name, without the sign of the sort order. */
+/** Waits for the rows of the table. A row has each cell's text by its column's name, without the sort order's arrow. */
 export async function drawnRows(page: Page): Promise<Record<string, string>[]> {
   await page.locator(NOT_DRAWN).first().waitFor({ state: 'detached' });
   return page.evaluate(() => {

@@ -24,6 +24,7 @@ const isOfReleaseBefore = (key: string): boolean => key.split('/').length > 2;
 
 /** Files are written, and so is the record, within this time after it is known for how long a report is good. */
 const WRITTEN_MS = 3_000;
+
 type Times = { readonly [name in 'leaseMs' | 'elapsedMs' | 'goodForMs']?: number };
 type Written = Times & { readonly state: string; readonly attempt: string; readonly executionId?: string };
 
@@ -33,8 +34,8 @@ export function attemptsRule({ world, s3, athena }: Parts): void {
     if (!key.startsWith('jobs/') || isOfReleaseBefore(key)) return;
     const { state, attempt, leaseMs, elapsedMs = 0, goodForMs, executionId = '' } = document as Written;
     const was = latest.get(key);
-    const [at, isSame] = [world.time.now(), attempt === was?.attempt];
-    const knownMs = at - (was?.beganAt ?? at);
+    const at = world.time.now();
+    const [isSame, knownMs] = [attempt === was?.attempt, at - (was?.beganAt ?? at)];
     // If Athena knows the token for another query, a request whose time is up leaves a new token to the next request.
     const isForeign = was !== undefined && athena.tokensOfOthers.has(was.attempt);
     const isNew = state === 'starting' && !isSame && !isForeign;

@@ -44,8 +44,8 @@ export const isSeenSoon = ({ endedAt = 0, resultAt = 0, toldEndTo }: EngineQuery
   );
 
 /** The queries for a report. A caller may have waited for one of another listing before. */
-export const queriesFor = ({ queries }: Parts['athena'], { asked, companies }: EngineQuery): EngineQuery[] =>
-  [...queries.values()].filter((each) => each.asked.days === asked.days && each.companies === companies);
+export const queriesFor = ({ queries }: Parts['athena'], { report, companies }: EngineQuery): EngineQuery[] =>
+  [...queries.values()].filter((each) => each.report.days === report.days && each.companies === companies);
 
 /** What a download in a calm world shows. */
 export function calmFindings(parts: Parts, { key, stored, request }: Download, query: EngineQuery): Findings {
@@ -65,7 +65,7 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
   const isRight = isOwn(query, pull) ? said === 'miss' : isBefore ? said === 'hit' : said !== 'miss';
   const from = Math.max(submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
-  const isNamed = !state || changed || answer.headers['Data-Version'] === versionOf(state, query.asked.days);
+  const isNamed = !state || changed || answer.headers['Data-Version'] === versionOf(state, query.report.days);
   // A caller that gets other companies, and these again, forgets which query is its own.
   const isMoved = entriesOf(parts, pull, answeredAt).length > 1;
   const all = queriesFor(athena, query);

@@ -33,7 +33,7 @@ function findingsOf(parts: Parts, download: Download, query: EngineQuery): Findi
   const isHit = answer.headers['Cache-Status']?.endsWith('hit');
   return {
     'file-is-not-its-result': !query.clicks || text !== reportCsv(query.clicks),
-    'other-window': query.asked.days.join() !== caller.days.join(),
+    'other-window': query.report.days.join() !== caller.days.join(),
     'rows-of-others': opened.every((companies) => maskOf(companies) !== query.companies),
     'gzip-unasked': key.endsWith('.gz') && !caller.acceptsGzip,
     'two-versions': version !== undefined && ofFile !== undefined && ofFile !== version,
@@ -69,7 +69,7 @@ function hasJoinedLate(
 function isStale(parts: Parts, { request, stored }: Download, query: EngineQuery): boolean {
   const { world, lake } = parts;
   const { answer, pull, startedAt, answeredAt } = request;
-  const { days } = query.asked;
+  const { days } = query.report;
   const version = answer.headers['Data-Version'];
   const { settings, clocks } = world.plan;
   const listingMs = settings.listingSeconds * 1_000;

@@ -95,8 +95,8 @@ const isOfBefore = (by: Invocation | undefined): boolean => by?.machine.isOfRele
 const isWornOut = ({ queries }: Parts['athena'], { isGone, forgottenAt, ...query }: EngineQuery): boolean =>
   (isGone || forgottenAt !== undefined) &&
   [...queries.values()].filter(
-    ({ number, asked, companies }) =>
-      number <= query.number && asked.days === query.asked.days && companies === query.companies,
+    ({ number, report, companies }) =>
+      number <= query.number && report.days === query.report.days && companies === query.companies,
   ).length >= MOST_QUERIES;
 
 /** Whether it is retryable, and no query for the same rows failed, or was seen to, in the two hours before. */
@@ -105,7 +105,7 @@ const isFirstFailure = ({ athena, world }: Parts, query: EngineQuery): boolean =
   ![...athena.queries.values()].some(
     (each) =>
       each !== query &&
-      each.asked.days === query.asked.days &&
+      each.report.days === query.report.days &&
       each.companies === query.companies &&
       each.submittedAt < query.submittedAt &&
       (world.plan.isMixed ||

@@ -30,7 +30,7 @@ export function checkFile(parts: Parts, { key, text, file, found, by }: FileWrit
     'file-would-change': found && found.text !== text,
     'file-is-not-its-result': text !== reportCsv(query.clicks ?? new Map()),
     'other-file-name': [KEY.exec(key)?.[2], file.fileName].some(
-      (name) => name !== fileNameOf(query.asked.days),
+      (name) => name !== fileNameOf(query.report.days),
     ),
     'other-encoding': key.endsWith('.gz') !== (file.encoding === 'gzip'),
     ...(version !== undefined && versionFindings(parts, query, version)),

@@ -35,7 +35,7 @@ export function queriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     const stoodStill = statesDuring(lake.states, { from, to }).length === 1;
     // After that, a marker that comes and files that are written again are no other data.
     const versions = statesDuring(lake.states, { from, to: started.submittedAt }).map((state) =>
-      versionOf(state, started.asked.days),
+      versionOf(state, started.report.days),
     );
     return isYoung && wasSeen && stoodStill && new Set(versions).size === 1;
   };
@@ -78,7 +78,7 @@ export function retriedOnceRule({ world, athena, lake, pulls }: Parts): (started
     const isStarter = ({ caller, startedAt }: Pull) =>
       caller.id === callerOf(first) && startedAt <= first.submittedAt;
     const since = first.endedAt - COARSE_MS;
-    const isOfReport = ({ caller }: Pull) => caller.days.join() === started.asked.days.join();
+    const isOfReport = ({ caller }: Pull) => caller.days.join() === started.report.days.join();
     const hasNewCaller = pulls.some(
       (pull) => pull.startedAt >= since && isOfReport(pull) && !isStarter(pull),
     );
@@ -107,8 +107,8 @@ export function startedInTimeRule(parts: Parts): (started: EngineQuery) => void 
       world.troubles.kinds.has('outage') ||
       hasFailedWrite(world.troubles, pull?.caller.id);
     const lateMs = isHeldUp ? HELD_UP_MS : 2 * COARSE_MS;
-    // If that query fails, or if files have changed, another is started, however long the caller has waited. A caller
-    // whose companies have changed while it waited may take the stop for one of earlier callers.
+    // After a query that this request has stopped, another is started only if enough time is left. It is always started
+    // if files have changed, or the caller's companies: a stop then counts as that of earlier callers.
     const before = queriesFor(athena, started).findLast((each) => each !== started);
     const isAfterStop =
       before?.stopAskedAt !== undefined &&

@@ -30,10 +30,10 @@ export function tooLargeFindings(
   const { deployedAt = Number.POSITIVE_INFINITY } = world;
   // A query whose end nobody had seen when the limit was raised has the limit before.
   const isOfLimitBefore = [...athena.queries.values()].some(
-    ({ asked, cause, toldEndTo }) =>
+    ({ report, cause, toldEndTo }) =>
       cause === 'scan limit' &&
       toldEndTo.some(({ at }) => at >= deployedAt) &&
-      asked.days.join() === caller.days.join(),
+      report.days.join() === caller.days.join(),
   );
   return {
     'too-large-without-cause': caller.days.length < tooManyDays,
@@ -82,7 +82,7 @@ const CLOCK_MS = 6_000;
 const wasBegunAgain = (parts: Parts, { pull, answeredAt }: AnsweredRequest): boolean =>
   entriesOf(parts, pull, answeredAt).length > 1 ||
   [...parts.athena.queries.values()].some(
-    ({ state, stopAskedAt, endedAt = stopAskedAt ?? 0, asked, startedBy, submittedAt }) =>
+    ({ state, stopAskedAt, endedAt = stopAskedAt ?? 0, report, startedBy, submittedAt }) =>
       (state === 'FAILED' ||
         state === 'CANCELLED' ||
         stopAskedAt !== undefined ||
@@ -90,7 +90,7 @@ const wasBegunAgain = (parts: Parts, { pull, answeredAt }: AnsweredRequest): boo
         !startedBy.id.startsWith(`${pull.caller.id}.`)) &&
       endedAt >= pull.startedAt - LONGEST_ATTEMPT_MS &&
       endedAt <= answeredAt &&
-      asked.days.join() === pull.caller.days.join(),
+      report.days.join() === pull.caller.days.join(),
   );
 
 /** A caller may join an attempt that began up to this long before the caller's first request. */

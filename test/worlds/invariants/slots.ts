@@ -92,7 +92,7 @@ export function slotsRule(parts: Parts): (started: EngineQuery) => void {
 const UNHEARD_MS = 55_000;
 
 const isPredecessor = (earlier: EngineQuery, query: EngineQuery): boolean =>
-  earlier.asked.days === query.asked.days &&
+  earlier.report.days === query.report.days &&
   earlier.companies === query.companies &&
   earlier.endedAt !== undefined &&
   earlier.endedAt <= query.submittedAt &&

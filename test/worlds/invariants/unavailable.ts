@@ -32,7 +32,7 @@ export function unavailableFindings(parts: Parts, request: AnsweredRequest): Fin
   const { longestQueryMs, queriesPerPartner } = world.plan.settings;
   const isTimeUp = waitedMs >= CALLER_LIMITS * longestQueryMs - COARSE_MS;
   const own = [...athena.queries.values()].filter(
-    ({ asked }) => asked.days.join() === pull.caller.days.join(),
+    ({ report }) => report.days.join() === pull.caller.days.join(),
   );
   if (invocation.line?.['cause'] !== undefined || body.includes('more to do'))
     return { 'cause-not-logged': !isLogged(request), ...(!isTimeUp && overloadFindings(parts, request)) };
@@ -74,7 +74,7 @@ function isPublishedNow(parts: Parts, pull: Pull): boolean {
   const { caller, startedAt } = pull;
   // For other companies, the report is another one.
   if (entriesOf(parts, pull, world.time.now()).length > 1) return false;
-  const own = [...athena.queries.values()].filter(({ asked }) => asked.days.join() === caller.days.join());
+  const own = [...athena.queries.values()].filter(({ report }) => report.days.join() === caller.days.join());
   const [query] = own;
   // For a caller that saw other data, the report is another one, too.
   const span = { from: (query?.submittedAt ?? startedAt) - COARSE_MS, to: world.time.now() };

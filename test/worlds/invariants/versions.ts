@@ -6,7 +6,7 @@ import type { Findings } from './judge.ts';
 
 /** Whether a version exists, and has the numbers of a query's report. */
 export function versionFindings(parts: Parts, query: EngineQuery, version: string): Findings {
-  const { days } = query.asked;
+  const { days } = query.report;
   const state = parts.lake.states.find((each) => versionOf(each, days) === version);
   const isRight = state && query.clicks && equal(clicksIn(state, days, query.companies), query.clicks);
   return {
