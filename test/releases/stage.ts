@@ -64,6 +64,7 @@ export function stage(code: ServiceCode, { settings, engine }: Scene, seed: numb
     days: [OTHER_DAY, DAY],
     filesADay: 1,
     callers: [],
+    lookers: [],
     writers: [],
     operator: [],
   };

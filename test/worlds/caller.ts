@@ -98,7 +98,7 @@ export async function pull(
     };
     onAnswer(request);
     if (time.now() > leavesAt) return 'went away';
-    if (status === 303 && location?.startsWith('https://results.example/')) {
+    if (status === 303 && location?.startsWith('https:')) {
       await time.delay(plan.downloadsAfterMs);
       onDownload({ ...downloaded(s3, new URL(location), time.now()), request });
       return 'has its report';
@@ -119,7 +119,19 @@ export async function pull(
 }
 
 function downloaded({ get }: ModelledS3, url: URL, now: number) {
-  const key = url.pathname.slice(1);
-  const stored = Number(url.searchParams.get('until')) >= now ? get(key) : undefined;
+  const key = decodeURIComponent(url.pathname.slice(1));
+  const [from, until] = timesOf(url);
+  const stored = from <= now && now <= until ? get(key) : undefined;
   return { key, stored, text: stored?.text };
+}
+
+/** S3 refuses a link whose time lies this far ahead. */
+const AHEAD_MS = 900_000;
+
+/** From when until when S3 takes a link. */
+function timesOf({ searchParams }: URL): [from: number, until: number] {
+  const signed = searchParams.get('X-Amz-Date')?.replace(/^(....)(..)(..)T(..)(..)/, '$1-$2-$3T$4:$5:');
+  if (signed === undefined) return [0, Number(searchParams.get('until'))];
+  const at = Date.parse(signed);
+  return [at - AHEAD_MS, at + Number(searchParams.get('X-Amz-Expires')) * 1_000];
 }

@@ -38,6 +38,7 @@ export function gateway(world: World, lambda: ModelledLambda, service: ModelledS
       const { pathname, searchParams } = new URL(url, 'https://reports.example');
       const [, , route = '', ticket = '', hop = ''] = pathname.split('/');
       const isHop = route === 'downloads';
+      const handler = isHop ? 'downloads' : ticket === 'days' ? 'days' : 'report';
       const event = {
         httpMethod: 'GET',
         path: pathname,
@@ -53,10 +54,10 @@ export function gateway(world: World, lambda: ModelledLambda, service: ModelledS
         requestContext: { requestId: id, path: pathname },
       } as unknown as APIGatewayProxyEvent;
       const { outcome, invocation } = await lambda.invoke<APIGatewayProxyResult>(
-        route,
+        handler === 'report' ? route : handler,
         id,
         { limitMs: FUNCTION_LIMIT_MS, partner },
-        (machine, context) => service[isHop ? 'downloads' : 'report'](event, machine, context),
+        (machine, context) => service[handler](event, machine, context),
       );
       if (outcome.state !== 'answered')
         // API Gateway reports an integration failure to the caller (`lib/problems/gateway-problems.ts`).

@@ -16,6 +16,12 @@ export interface CallerPlan {
   readonly downloadsAfterMs: number;
 }
 
+/** A caller that asks for the states of some days. */
+export interface LookerPlan extends Pick<CallerPlan, 'id' | 'partner' | 'days' | 'atMs'> {
+  /** The hour of the first day at which the window begins. */
+  readonly fromHour: number;
+}
+
 export const WRITER_KINDS = [
   'restates',
   'restates in place',
@@ -124,6 +130,7 @@ export interface Plan {
   readonly days: readonly string[];
   readonly filesADay: number;
   readonly callers: readonly CallerPlan[];
+  readonly lookers: readonly LookerPlan[];
   readonly writers: readonly WriterPlan[];
   readonly operator: readonly OperatorPlan[];
 }
@@ -428,6 +435,13 @@ export function planOf(
     days,
     filesADay: whole(draw, 1, 2),
     callers,
+    lookers: actors('d', pick(namedDice(seed, 'lookers'), [0, 0, 0, 1, 2]), (draw, id) => ({
+      id,
+      partner: pick(draw, names),
+      days: days.slice(whole(draw, 0, days.length - 1)),
+      atMs: when(draw),
+      fromHour: pick(draw, [0, 0, 6, 23]),
+    })),
     outages: actors('s', isUnstoppable ? 1 : outageCount, (draw, id) => ({
       id,
       ...(isUnstoppable
@@ -490,8 +504,8 @@ export function planOf(
 }
 
 /** The parts of a plan that can be left out. */
-export const partsOf = ({ callers, writers, operator, outages, clocks }: Plan): string[] => [
-  ...[...callers, ...writers, ...operator, ...outages].map(({ id }) => `actor ${id}`),
+export const partsOf = ({ callers, lookers, writers, operator, outages, clocks }: Plan): string[] => [
+  ...[...callers, ...lookers, ...writers, ...operator, ...outages].map(({ id }) => `actor ${id}`),
   ...(clocks.skewMs > 0 ? [SKEW] : []),
   ...(clocks.wrong ? [WRONG_CLOCK] : []),
   ...(clocks.set ? [SET_CLOCK] : []),
@@ -516,10 +530,10 @@ export function troublesIn({ isMixed, outages, clocks, settings }: Plan): Troubl
  * The time from the world's beginning until the plan is over: all callers have come, the register has changed for the
  * last time, and all outages and writers have ended.
  */
-export const lastPlannedMs = ({ callers, writers, operator, outages, filesADay }: Plan): number =>
+export const lastPlannedMs = ({ callers, lookers, writers, operator, outages, filesADay }: Plan): number =>
   Math.max(
     0,
-    ...[...callers, ...operator].map(({ atMs }) => atMs),
+    ...[...callers, ...lookers, ...operator].map(({ atMs }) => atMs),
     ...outages.map(({ atMs, lastsMs }) => atMs + lastsMs),
     ...writers.map(({ atMs, kind, stepMs }) => atMs + mostPauses(kind, filesADay) * stepMs),
   );

@@ -3,6 +3,7 @@
  * machine's clock. AWS refuses a request whose time is far from its own, and the SDK then corrects the client's clock
  * for the next request. It retries nothing, because the service's clients don't (`lib/aws/clients.ts`).
  */
+import { S3Client } from '@aws-sdk/client-s3';
 import { CONFIG, seconds, statusError } from '../s3/memory-client.ts';
 import type { World } from './world.ts';
 
@@ -10,6 +11,14 @@ import type { World } from './world.ts';
 export type Act = (command: object, signal: AbortSignal | undefined, signedAt: number) => Promise<object>;
 
 type Handler = (args: unknown) => Promise<{ readonly response: object; readonly output: object }>;
+
+/** A real client. It only signs links, with the settings of a modelled one. */
+const signer = new S3Client({
+  region: 'eu-central-1',
+  credentials: { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'not secret' },
+  requestChecksumCalculation: 'WHEN_REQUIRED',
+  responseChecksumValidation: 'WHEN_REQUIRED',
+});
 
 /** Formats times. Many calls fall into one second, so the last text is kept. */
 function kept(format: (date: Date) => string): (time: number) => string {
@@ -25,7 +34,7 @@ const httpDate = kept((date) => date.toUTCString());
 const amzDate = kept((date) => date.toISOString().replaceAll(/[-:]|\.\d+/g, ''));
 
 export function sdkClient({ time }: World, act: Act) {
-  const config = { ...CONFIG };
+  const config = { ...signer.config, ...CONFIG };
   const wrappers: ((next: Handler) => Handler)[] = [];
   /** Every answer has a `Date`, by which the SDK corrects the client's clock. */
   const correct = (): void => {
@@ -33,7 +42,10 @@ export function sdkClient({ time }: World, act: Act) {
   };
   return {
     config,
-    middlewareStack: { add: (wrap: (next: Handler) => Handler) => void wrappers.push(wrap) },
+    middlewareStack: {
+      add: (wrap: (next: Handler) => Handler) => void wrappers.push(wrap),
+      clone: () => signer.middlewareStack.clone(),
+    },
     async send(command: object, { abortSignal }: { readonly abortSignal?: AbortSignal } = {}) {
       const signedAt = Date.now() + config.systemClockOffset;
       const response = () => ({ headers: { date: httpDate(time.now()) } });

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 /** The service's code that the worlds use. It is loaded from one root, which may be a copy with a fault in it. */
 export interface ServiceCode {
   readonly reportHandler: typeof import('../../lib/http/report-handler.ts').reportHandler;
+  readonly daysHandler: typeof import('../../lib/http/days-handler.ts').daysHandler;
   readonly downloadsHandler: typeof import('../../lib/http/downloads-handler.ts').downloadsHandler;
   readonly publicationHandler: typeof import('../../lib/http/publication-handler.ts').publicationHandler;
   readonly abandonmentHandler: typeof import('../../lib/http/publication-handler.ts').abandonmentHandler;
@@ -47,6 +48,7 @@ const ADAPTERS = [
 
 const FILES = [
   'http/report-handler.ts',
+  'http/days-handler.ts',
   'http/downloads-handler.ts',
   'http/publication-handler.ts',
   'aws/answers.ts',
@@ -59,6 +61,7 @@ const FILES = [
 /** The files of release 1.0.0 that correspond to `FILES`. */
 const FILES_OF_1_0_0 = [
   'handlers/report-handler.ts',
+  'handlers/days-handler.ts',
   'handlers/downloads-handler.ts',
   'handlers/publication-handler.ts',
   'handlers/abandonment-handler.ts',

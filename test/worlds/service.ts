@@ -54,9 +54,8 @@ export function modelledService(
         queries: code.athenaQueries(athena, { database: 'reports', workgroup: 'reports' }, until),
         results: {
           ...code.s3ResultsBucket(s3, 'results', until),
-          // The SDK's presigner needs a real client: `test/lib/aws` tests it.
-          presign: async (key: string, seconds: number) =>
-            `https://results.example/${key}?until=${world.time.now() + seconds * 1_000}`,
+          // To sign takes a millisecond, so links are signed in every fourth world. Release 1.0.0 signs by its own clock.
+          ...((world.seed % 4 > 0 || world.plan.isMixed) && { presign: unsigned }),
         },
         lake: code.s3Lake(s3, { bucket: 'lake', prefix: '' }, { until, cache: listings, ...ignored }),
         register: code.s3Register(s3, 'partners', { until, cache: records }),
@@ -64,6 +63,8 @@ export function modelledService(
       largeFilesUntil: (until: number) => code.s3LargeFiles(s3, 'results', until),
     };
   };
+  const unsigned = async (key: string, seconds: number) =>
+    `https://results.example/${key}?until=${world.time.now() + seconds * 1_000}`;
   const verifyToken = async (header: string | undefined) => ({ client_id: header?.slice('Bearer '.length) });
 
   const perMachine = <Event, Result>(
@@ -92,6 +93,10 @@ export function modelledService(
     report: perMachine<APIGatewayProxyEvent, Answer>(
       (code, dependencies) =>
         code.reportHandler(code.publisherReport, { ...dependencies, verifyToken }) as never,
+    ),
+    days: perMachine<APIGatewayProxyEvent, Answer>(
+      (code, dependencies) =>
+        code.daysHandler(code.publisherReport, { ...dependencies, verifyToken }) as never,
     ),
     downloads: perMachine<APIGatewayProxyEvent, Answer>(
       (code, given) => code.downloadsHandler(given) as never,

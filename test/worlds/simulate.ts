@@ -4,6 +4,7 @@ import { gateway } from './gateway.ts';
 import { checkAnswer } from './invariants/answers.ts';
 import { attemptsRule } from './invariants/attempts.ts';
 import { countingRule } from './invariants/counted.ts';
+import { checkDays, daysUrl } from './invariants/days.ts';
 import { checkDownload } from './invariants/downloads.ts';
 import { checkFile, checkPublication } from './invariants/files.ts';
 import { judge } from './invariants/judge.ts';
@@ -19,7 +20,7 @@ import { modelledRegister } from './modelled-register.ts';
 import { modelledS3 } from './modelled-s3.ts';
 import { operate } from './operator.ts';
 import type { Parts, Pull } from './parts.ts';
-import { type CallerPlan, lastPlannedMs, partsOf, planOf, troublesIn } from './plan.ts';
+import { type CallerPlan, type LookerPlan, lastPlannedMs, partsOf, planOf, troublesIn } from './plan.ts';
 import type { Listeners } from './service.ts';
 import { modelledService } from './service.ts';
 import type { Releases } from './service-code.ts';
@@ -126,7 +127,14 @@ export async function simulate(
 
   const calls = (caller: CallerPlan, untilMs?: number): Promise<Ending> =>
     pull(world, { gateway: gate, s3 }, caller, callerListeners, untilMs);
+  const look = async (looker: LookerPlan): Promise<void> => {
+    await time.delay(looker.atMs);
+    const startedAt = time.now();
+    const { id, partner } = looker;
+    checkDays(parts, looker, startedAt, await gate.get(daysUrl(looker), { id, partner, acceptsGzip: false }));
+  };
   const all = Promise.all([
+    ...plan.lookers.map(look),
     ...plan.callers.map(async (caller) => count(`caller ${await calls(caller)}`)),
     ...plan.writers.map((writer) => write(world, lake, writer)),
     ...plan.operator.map((step) => operate(world, register, step)),

@@ -1,7 +1,8 @@
 /**
  * Rules: an attempt that may have been started keeps its token, because Athena gives the same execution for the same
  * token, but not for hours: Athena then gives an execution of that time. One that is under way is followed to its end.
- * Who creates an attempt leads it, and no lease outlives its request. A report that is there stays. One without a data
+ * Who creates an attempt leads it, and no lease outlives its request. What an attempt was started for stays in its
+ * record, whoever takes it over, and its states follow each other. A report that is there stays. One without a data
  * version is for new callers as long as the listing before its query may be kept.
  */
 import { running } from '../invocation.ts';
@@ -28,18 +29,27 @@ const WRITTEN_MS = 3_000;
 type Times = { readonly [name in 'leaseMs' | 'elapsedMs' | 'goodForMs']?: number };
 type Written = Times & { readonly state: string; readonly attempt: string; readonly executionId?: string };
 
+/** The states in their order. The last one may follow any other. */
+const STATES = ['starting', 'under-way', 'publishing', 'done', 'failed'];
+/** What all records of an attempt say alike. */
+const lasting = (record: object): string =>
+  JSON.stringify(
+    ['fingerprint', 'attempts', 'isRetry', 'limit', 'follows'].map((name) => Reflect.get(record, name)),
+  );
+
 export function attemptsRule({ world, s3, athena }: Parts): void {
-  const latest = new Map<string, { state: string; attempt: string; beganAt: number }>();
+  const latest = new Map<string, { readonly written: Written; readonly beganAt: number }>();
   s3.onCreated.push((key, { document }) => {
     if (!key.startsWith('jobs/') || isOfReleaseBefore(key)) return;
-    const { state, attempt, leaseMs, elapsedMs = 0, goodForMs, executionId = '' } = document as Written;
-    const was = latest.get(key);
+    const written = document as Written;
+    const { state, attempt, leaseMs, elapsedMs = 0, goodForMs, executionId = '' } = written;
+    const { written: was, beganAt } = latest.get(key) ?? {};
     const at = world.time.now();
-    const [isSame, knownMs] = [attempt === was?.attempt, at - (was?.beganAt ?? at)];
+    const [isSame, knownMs] = [attempt === was?.attempt, at - (beganAt ?? at)];
     // If Athena knows the token for another query, a request whose time is up leaves a new token to the next request.
     const isForeign = was !== undefined && athena.tokensOfOthers.has(was.attempt);
     const isNew = state === 'starting' && !isSame && !isForeign;
-    latest.set(key, { state, attempt, beganAt: at - elapsedMs });
+    latest.set(key, { written, beganAt: at - elapsedMs });
     const mayRunMs = was?.state === 'under-way' ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
     const query = athena.queries.get(executionId);
     // Only the write of the query's end sets the time. A publication keeps it.
@@ -51,8 +61,14 @@ export function attemptsRule({ world, s3, athena }: Parts): void {
       'old-token-used': was?.state === 'starting' && isSame && knownMs > MAY_RUN_MS + 2 * LONGEST_LEASE_MS,
       'good-for-too-long': goodForMs !== undefined && isLeader ? goodForMs > leftMs + WRITTEN_MS : undefined,
       'report-taken-back': was?.state === 'done' && isSame && state === 'failed',
+      'attempt-changes': isSame && was && (isOther(was, written) || lasting(was) !== lasting(written)),
       'attempt-dropped': was && !isForeign && !isSame && knownMs < mayRunMs,
     };
     judge(world, findings, () => `${key}: after ${was?.attempt} comes ${attempt}, leased for ${leaseMs} ms`);
   });
 }
+
+/** Whether a record goes back to an earlier state, or is about another execution. */
+const isOther = (was: Written, now: Written): boolean =>
+  STATES.indexOf(now.state) < STATES.indexOf(was.state) ||
+  (was.executionId !== undefined && was.executionId !== now.executionId);

@@ -2,12 +2,12 @@
  * Rules for worlds in which nothing goes wrong: no fault, no failing query, no wrong clock. There, an answer must not
  * only be right. It comes soon, says where it comes from, names its version, and costs few calls.
  */
-import { slotsKey } from '../../../lib/results/keys.ts';
+import { resultKey, slotsKey } from '../../../lib/results/keys.ts';
 import type { AnsweredRequest, Download } from '../caller.ts';
 import type { EngineQuery } from '../modelled-athena.ts';
 import { statesDuring, versionOf } from '../modelled-lake.ts';
 import { clientOf, storedCompanies } from '../modelled-register.ts';
-import type { Parts, Pull } from '../parts.ts';
+import { type Parts, type Pull, recordOf } from '../parts.ts';
 import { BEGINNING, type World } from '../world.ts';
 import type { Findings } from './judge.ts';
 import { entriesOf } from './refusals.ts';
@@ -15,9 +15,13 @@ import type { Slot } from './slots.ts';
 
 /** The latest that a request gets its report after Athena shows the end of the query. */
 const LATE_MS = 4_000;
-/** The most questions to Athena about a query of up to half a minute, and about each further half minute. */
-const MOST_ASKS = 12;
-const MORE_ASKS = 3;
+/**
+ * The most questions to Athena about a query: the first after two seconds, each further one when the query is half as old
+ * again, and a few at its end. Each hop may ask twice more, when it begins and before it answers.
+ */
+const mostAsks = (runMs: number, hops: number): number =>
+  MOST_ASKS_AT_ITS_END + Math.log(1 + runMs / 4_000) / Math.log(1.45) + 2 * hops;
+const MOST_ASKS_AT_ITS_END = 5;
 /** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
 const MOST_CALLS = 700;
 /** The calls of a request for a report that exists: register, record, slots, and the listing. */
@@ -88,7 +92,7 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
       ? !key.endsWith('.gz') && gzipAt < startedAt - LARGE_MS
       : undefined,
     'answered-late': isLateGzip || isLate,
-    'asked-too-often': isOwn(query, pull) ? query.asks > MOST_ASKS + hop * MORE_ASKS : undefined,
+    'asked-too-often': isOwn(query, pull) ? query.asks > mostAsks(shownAt - submittedAt, hop) : undefined,
     'too-many-calls': calls > (isPlainHit ? MOST_CALLS_OF_A_HIT : MOST_CALLS),
     'listed-too-often': isOnePage ? listings > MOST_LISTINGS : undefined,
     'log-names-no-query': line?.['queryExecutionId'] !== query.id,
@@ -184,14 +188,25 @@ function isSlotFree(
   if (answeredAt - Math.max(lostAt.get(world) ?? 0, ...takenUntil) < freeMs) return undefined;
   const { queriesPerPartner, longestQueryMs } = world.plan.settings;
   const since = answeredAt - freeMs;
-  const taken = [...athena.queries.values()].filter(
-    ({ startedBy, endedAt = answeredAt, toldEndTo, submittedAt, resultAt }) =>
+  // After the lease, a result shows that a query has ended, even if nobody follows it any more.
+  const isShownByResult = ({ id }: EngineQuery): boolean => {
+    const [result, record] = [s3.objects.get(resultKey(id)), recordOf(s3, id)];
+    const { leaseMs = 0 } = (record?.document ?? {}) as { readonly leaseMs?: number };
+    return (
+      result !== undefined && Math.max(result.lastModified, (record?.lastModified ?? 0) + leaseMs) < since
+    );
+  };
+  const taken = [...athena.queries.values()].filter((query) => {
+    const { startedBy, endedAt = answeredAt, toldEndTo, submittedAt, resultAt } = query;
+    return (
       startedBy.partner === pull.caller.partner &&
+      !isShownByResult(query) &&
       // A query whose end nobody has seen keeps its slot for a while, and so does one whose result comes late.
       (endedAt >= since ||
         resultAt !== undefined ||
         toldEndTo.every(({ at, by }) => at >= since || by.isDead)) &&
-      answeredAt - submittedAt < 2.1 * longestQueryMs,
-  );
+      answeredAt - submittedAt < 2.1 * longestQueryMs
+    );
+  });
   return taken.length < queriesPerPartner;
 }

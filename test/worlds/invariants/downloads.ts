@@ -40,6 +40,7 @@ function findingsOf(parts: Parts, download: Download, query: EngineQuery): Findi
     ...(version !== undefined && versionFindings(parts, query, version)),
     'joined-after-its-end': version === undefined ? hasJoinedLate(parts, request, query) : undefined,
     'stale-hit': isHit ? isStale(parts, download, query) : undefined,
+    'emptiness-told-wrongly': tellsWrongly(parts, download, query),
     ...calmFindings(parts, download, query),
   };
 }
@@ -72,7 +73,9 @@ function isStale(parts: Parts, { request, stored }: Download, query: EngineQuery
   const { days } = query.report;
   const version = answer.headers['Data-Version'];
   const { settings, clocks } = world.plan;
-  const listingMs = settings.listingSeconds * 1_000;
+  // Who lists the lake itself does not go by a listing that is kept.
+  const hasListed = answer.invocation.listings > 0 && answer.invocation.faults.length === 0;
+  const listingMs = hasListed ? 0 : settings.listingSeconds * 1_000;
   // The machine measures the age of a cached listing by its own clock, which may be wrong by this much.
   const clockMs = listingMs > 0 ? 2 * clocks.skewMs + Math.abs(clocks.wrong?.skewMs ?? 0) : 0;
   // A hop that comes from the other release finds what was made before for the version that its caller was to get.
@@ -90,4 +93,21 @@ function isStale(parts: Parts, { request, stored }: Download, query: EngineQuery
   if (version !== undefined || listingMs === 0 || isTooOld) return true;
   world.count('a recent report without a data version is answered again');
   return false;
+}
+
+/**
+ * Whether an answer says of a report with rows that it has none, or not why a report has none. A publishing function
+ * that dies does not tell how many rows its report has, and release 1.0.0 tells nothing.
+ */
+function tellsWrongly(
+  { world }: Parts,
+  { request: { answer, hop } }: Download,
+  { clicks, isLarge }: EngineQuery,
+): boolean | undefined {
+  if (answer.invocation.machine.isOfReleaseBefore || (world.plan.isMixed && hop > 0)) return undefined;
+  const told = answer.headers['Report-Empty'];
+  if (clicks?.size !== 0) return told !== undefined;
+  if (told === undefined) return isLarge ? undefined : true;
+  // All companies have records in each file. So only a report over days without files has no rows.
+  return answer.headers['Data-Version'] === undefined ? false : told !== 'no-records';
 }

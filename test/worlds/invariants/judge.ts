@@ -47,6 +47,7 @@ const EXCUSES = {
   'stood-still': CALM,
   'free-slot-not-taken': [...QUIET, 'wrong clock'],
   'lost-slot-not-taken': [...BESIDE, 'outage of S3'],
+  'days-told-wrongly': [],
   // Refusals.
   'too-large-without-cause': [],
   'refused-below-limit': [],
@@ -81,6 +82,7 @@ const EXCUSES = {
   'version-with-other-numbers': [],
   'joined-after-its-end': [...BESIDE, 'unlisted lake', 'wrong clock', 'clock is set'],
   'stale-hit': [],
+  'emptiness-told-wrongly': [],
   'first-version-missing': QUIET,
   'cache-status-wrong': CALM,
   'version-missing': CALM,
@@ -109,6 +111,7 @@ const EXCUSES = {
   'attempt-dropped': [],
   'old-token-used': [],
   'report-taken-back': [],
+  'attempt-changes': [],
   'good-for-too-long': ['conditional writes meet'],
   'lease-of-another-length': [],
   // Metrics and log.

@@ -10,7 +10,7 @@ export function checkLine({ world, s3, athena }: Parts, message: string, facts: 
   const text = JSON.stringify(facts, (_, value) =>
     value instanceof Error ? [value.name, value.message, value.stack, value.cause] : value,
   );
-  const secrets = [ROW_VALUE, 'https://results.example'];
+  const secrets = [ROW_VALUE, 'https://results.', 'X-Amz-Signature'];
   for (const key of s3.objects.keys())
     if (key.startsWith('waiting/')) secrets.push(key.slice('waiting/'.length, -'.json'.length));
   const secret = secrets.find((each) => text.includes(each));

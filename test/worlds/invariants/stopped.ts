@@ -67,6 +67,12 @@ export function noteUnderWay(parts: Parts, query: EngineQuery, by: Invocation, i
   const isAtOnce = hasTime && !query.endedAt && now - query.submittedAt < FIRST_ASK_MS;
   const findings = { 'asked-at-once': query.startedBy === by ? isAtOnce : undefined };
   judge(world, findings, () => `${by.id} asks about ${query.id} after ${now - query.submittedAt} ms`);
+  const limitMs = world.plan.settings.longestQueryMs;
+  const noteOverdue = () => {
+    if (!query.toldOverdueTo.has(by)) query.toldOverdueTo.set(by, now);
+  };
+  // Queue and run together have a limit too, however often Athena puts the query back.
+  if (now - query.submittedAt >= 2 * limitMs + LATE_MS) noteOverdue();
   if (isQueued) {
     query.toldQueuedAt = now;
     query.toldQueuedTo.set(by, now);
@@ -76,9 +82,7 @@ export function noteUnderWay(parts: Parts, query: EngineQuery, by: Invocation, i
   if (!query.toldRunningTo.has(by)) query.toldRunningTo.set(by, now);
   query.toldRunning ??= { by, at: now };
   const { by: first, at } = query.toldRunning;
-  const isOverdue = now - at >= world.plan.settings.longestQueryMs + LATE_MS;
-  if (isOverdue && (first === by || hasStored(first, at)) && !query.toldOverdueTo.has(by))
-    query.toldOverdueTo.set(by, now);
+  if (now - at >= limitMs + LATE_MS && (first === by || hasStored(first, at))) noteOverdue();
 }
 
 /** Who learns that a query is overdue must call Athena to stop it within this time. */

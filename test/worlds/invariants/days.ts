@@ -1,0 +1,54 @@
+/** Rule: the states of days are those of one moment of the request, and only a fault, or a lost right, gives another answer. */
+import type { Answer } from '../gateway.ts';
+import { dayAfter, dayFolder, type LakeState, recordsOf, statesDuring, versionOf } from '../modelled-lake.ts';
+import type { Parts } from '../parts.ts';
+import type { LookerPlan } from '../plan.ts';
+import { judge } from './judge.ts';
+import { mayBeRefused } from './refusals.ts';
+
+export const daysUrl = ({ days, fromHour }: LookerPlan): string =>
+  `/reporting/publisherperformance/days?startInclusive=${days[0]}T${String(fromHour).padStart(2, '0')}:00:00Z` +
+  `&endExclusive=${dayAfter(days)}T00:00:00Z&api-version=1.0`;
+
+export function checkDays(
+  parts: Parts,
+  plan: LookerPlan,
+  startedAt: number,
+  { status, body, invocation, died }: Answer,
+): void {
+  const { world, lake } = parts;
+  const answeredAt = world.time.now();
+  world.count(`days ${died ? 'killed' : status}`);
+  // Release 1.0.0 tells less about each day.
+  if (died || invocation.machine.isOfReleaseBefore) return;
+  const states = statesDuring(lake.states, { from: startedAt, to: answeredAt });
+  const isRight: Readonly<Record<number, () => boolean>> = {
+    // A listing of several pages is none of one moment.
+    200: () => {
+      const told = JSON.stringify(JSON.parse(body).days);
+      const isOfPages = states.length > 1 && world.plan.settings.keysAPage < 1_000;
+      return isOfPages || states.some((state) => JSON.stringify(daysIn(state, plan.days)) === told);
+    },
+    401: () => mayBeRefused(parts, plan, startedAt, answeredAt),
+    404: () => states.some(({ files }) => files.size === 0),
+    500: () => !world.plan.settings.isListed || invocation.faults.some(({ kind }) => kind === 'denied'),
+    503: () => invocation.faults.length > 0,
+  };
+  judge(world, { 'days-told-wrongly': !isRight[status]?.() }, () => `${plan.id}: ${status} ${body}`);
+}
+
+/** What a window's days are in a state of the lake. */
+function daysIn(state: LakeState, days: readonly string[]) {
+  const isMarked = (day: string) => state.files.has(`${dayFolder(day)}_SUCCESS`);
+  const end = dayAfter(days);
+  const areMarked = [...state.files.values()].some(({ day }) => day < end && isMarked(day));
+  return days
+    .filter((day) => recordsOf(state, day).length > 0)
+    .map((day) => ({
+      day,
+      startInclusive: `${day}T00:00:00Z`,
+      endExclusive: `${dayAfter([day])}T00:00:00Z`,
+      state: isMarked(day) ? 'final' : areMarked ? 'open' : 'unknown',
+      version: versionOf(state, [day]),
+    }));
+}
