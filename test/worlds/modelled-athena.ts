@@ -55,7 +55,7 @@ export interface EngineQuery extends MemoryQuery {
   readonly toldOverdueTo: Map<Invocation, number>;
   /** The invocations that wrote a record of the query. */
   readonly recordedBy: Set<Invocation>;
-  /** How often Athena has been asked about the query. */
+  /** How often Athena has been asked about the query before its end. */
   asks: number;
   /** The invocations that learnt that the query has ended. */
   readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];

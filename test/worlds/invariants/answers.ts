@@ -103,13 +103,15 @@ function waitsWithoutEnd(
 
 /**
  * Whether a request that was answered still holds its lease. It no longer asks Athena, and the lease would keep the
- * next request from asking. A fault of a call to S3 is an excuse: it may use up the time for giving the lease back.
+ * next request from asking. A fault of a call to S3 is an excuse: it may use up the time for giving the lease back. One
+ * lost answer does not: the next try shows that the write was done.
  */
 const hasKeptItsLease = (
   { s3 }: Parts,
   { answer: { invocation }, answeredAt }: AnsweredRequest,
 ): boolean | undefined =>
-  invocation.faults.some(({ operation }) => operation.startsWith('S3'))
+  invocation.faults.filter(({ operation }) => operation.startsWith('S3')).length > 1 ||
+  invocation.faults.some(({ operation, kind }) => operation.startsWith('S3') && kind !== 'answer lost')
     ? undefined
     : [...invocation.written].some(([key, stored]) => {
         if (!key.startsWith('jobs/') || s3.objects.get(key) !== stored) return false;

@@ -16,12 +16,11 @@ import type { Slot } from './slots.ts';
 /** The latest that a request gets its report after Athena shows the end of the query. */
 const LATE_MS = 4_000;
 /**
- * The most questions to Athena about a query: the first after two seconds, each further one when the query is half as old
- * again, and a few at its end. Each hop may ask twice more, when it begins and before it answers.
+ * The most questions to Athena about a query before its end: the first after two seconds, each further one when the query
+ * is half as old again, and one more before each answer that leads to a hop.
  */
 const mostAsks = (runMs: number, hops: number): number =>
-  MOST_ASKS_AT_ITS_END + Math.log(1 + runMs / 4_000) / Math.log(1.45) + 2 * hops;
-const MOST_ASKS_AT_ITS_END = 5;
+  1 + Math.log(1 + runMs / 4_000) / Math.log(1.48) + hops;
 /** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
 const MOST_CALLS = 700;
 /** The calls of a request for a report that exists: register, record, slots, and the listing. */
@@ -56,7 +55,7 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
   const { world, lake, athena, s3 } = parts;
   const { answer, pull, startedAt, answeredAt, hop } = request;
   const { calls, listings, line } = answer.invocation;
-  const { shownAt = answeredAt, resultAt = 0, location, submittedAt } = query;
+  const { shownAt = answeredAt, endedAt = answeredAt, resultAt = 0, location, submittedAt } = query;
   const status = answer.headers['Cache-Status'];
   const isBefore = [stored?.lastModified ?? startedAt, ...query.toldEndTo.map(({ at }) => at)].every(
     (at) => at < pull.startedAt - RECORDED_MS,
@@ -92,7 +91,7 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
       ? !key.endsWith('.gz') && gzipAt < startedAt - LARGE_MS
       : undefined,
     'answered-late': isLateGzip || isLate,
-    'asked-too-often': isOwn(query, pull) ? query.asks > mostAsks(shownAt - submittedAt, hop) : undefined,
+    'asked-too-often': isOwn(query, pull) ? query.asks > mostAsks(endedAt - submittedAt, hop) : undefined,
     'too-many-calls': calls > (isPlainHit ? MOST_CALLS_OF_A_HIT : MOST_CALLS),
     'listed-too-often': isOnePage ? listings > MOST_LISTINGS : undefined,
     'log-names-no-query': line?.['queryExecutionId'] !== query.id,
