@@ -15,8 +15,6 @@ export const localOnly: Readonly<Record<string, string>> = {
     'The emulator decodes a path before it looks for its route.',
   'a query that takes longer than one request waits > leads to a 400 from S3':
     'The emulator accepts a request with two authorizations; S3 refuses it.',
-  'a results bucket that has lost objects > gets new objects at the next request':
-    'It empties the bucket that the one-machine stack names.',
 };
 
 /** A test's full name has blanks or arrows between the titles in it. */

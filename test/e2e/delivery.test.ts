@@ -1,9 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DeleteObjectCommand, ListObjectsV2Command } from '@aws-sdk/client-s3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { currentLane } from '../deployed/lane.ts';
 import { rawRequest } from '../raw-request.ts';
-import { s3Of } from '../s3-of.ts';
 import { expectedReport, type Question } from './expected-report.ts';
 import { freshQuestions } from './fresh-questions.ts';
 import { knownEvents } from './known-events.ts';
@@ -19,52 +17,29 @@ const service = await ownService(events, { functionEnv, asyncRetryPausesMs: [100
 beforeEach(() => service.stack.faults.set([]));
 
 const ask = (question: Question) => service.request('publisherperformance', queryOf(question));
-const pull = (question: Question) => service.pull('publisherperformance', question);
-const urlOf = (question: Question) =>
-  `${service.stack.apiUrl}/reporting/publisherperformance?${queryOf(question)}`;
-const callsOf = () =>
-  Object.fromEntries(service.stack.faults.current().map(({ on, match, matched }) => [match ?? on, matched]));
 
 /**
- * Follows redirects like a client, and records each step. On the slow emulator of the deployed tests, a request may run
- * out of time and get a 503: then `follow` requests the report again, as the guide says.
+ * Follows redirects like a client. On the slow emulator of the deployed tests, a request may run out of time and get a
+ * 503: then `follow` requests the report again, as the guide says.
  */
 async function follow(question: Question) {
-  const steps: { url: string; response: Response }[] = [];
   let response = await ask(question);
-  let url = urlOf(question);
   for (;;) {
+    const location = response.headers.get('location');
     if (response.status === 503 && currentLane()) {
       await delay(1_000);
-      [response, url] = [await ask(question), urlOf(question)];
-    } else if (response.status === 303) {
-      url = new URL(response.headers.get('location') ?? '', url).href;
-      response = await fetch(url, { redirect: 'manual' });
-      steps.push({ url, response });
-    } else return { steps, response, body: await response.text() };
+      response = await ask(question);
+    } else if (location === null) return response.text();
+    else response = await fetch(new URL(location, service.stack.apiUrl), { redirect: 'manual' });
   }
 }
 
 describe('a query that takes longer than one request waits', () => {
-  it('is delivered through waiting URLs that all differ', async () => {
-    // The first request of a function takes longer than later ones.
-    service.stack.faults.set([{ on: 'query', delayMs: 600 }]);
-    await pull(freshQuestion());
-    service.stack.faults.set([{ on: 'query', delayMs: 2_000 }]);
-    const question = freshQuestion();
-    const { steps, body } = await follow(question);
-    expect(body).toBe(expected(question));
-    const waiting = steps.filter(({ url }) => url.startsWith(`${service.stack.apiUrl}/reporting/downloads/`));
-    expect(waiting.length).toBeGreaterThanOrEqual(3);
-    expect(new Set(steps.map(({ url }) => url)).size).toBe(steps.length);
-    expect(waiting.at(-1)?.response.headers.get('cache-control')).toBe('no-store');
-  });
-
   it('leads to a 400 from S3 if the client keeps Authorization', async () => {
     service.stack.faults.set([{ on: 'query', delayMs: 1_000 }]);
     const headers = { Authorization: `Bearer ${service.token}` };
     const get = (url: string) => rawRequest(url, url.slice(new URL(url).origin.length), headers);
-    let url = urlOf(freshQuestion());
+    let url = `${service.stack.apiUrl}/reporting/publisherperformance?${queryOf(freshQuestion())}`;
     let answer = await get(url);
     for (; answer.headers.location; answer = await get(url)) url = new URL(answer.headers.location, url).href;
     expect(url.startsWith(service.stack.storageUrl)).toBe(true);
@@ -94,38 +69,6 @@ describe('identical requests', () => {
     expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss')).toHaveLength(1);
     expect(statuses.filter((status) => status === 'PerformanceReports; fwd=miss; collapsed')).toHaveLength(9);
   });
-
-  it('are answered with the stored report, with few calls of S3 and no call of Athena', async () => {
-    const question = freshQuestion();
-    const first = await ask(question);
-    service.stack.faults.set([{ on: 's3' }, { on: 'athena' }]);
-    const second = await ask(question);
-    expect([first, second].map(({ headers }) => headers.get('cache-status'))).toEqual([
-      'PerformanceReports; fwd=miss',
-      'PerformanceReports; hit',
-    ]);
-    // The calls read the listing and the record. A deployed stage limits its partners, so a call there reads the slots too.
-    expect(callsOf()).toEqual({ s3: currentLane() ? 3 : 2, athena: 0 });
-    expect(await pull(question)).toBe(expected(question));
-  });
-});
-
-describe('a results bucket that has lost objects', () => {
-  it.each([
-    ['the reports’ records and files', ['jobs/', 'reports/']],
-    ['every object', ['jobs/', 'reports/', 'athena/', 'waiting/']],
-  ])('gets new objects at the next request, if it has lost %s', async (_, prefixes) => {
-    const question = freshQuestion();
-    await pull(question);
-    const s3 = s3Of(service.stack);
-    const Bucket = 'performance-reports-results';
-    for (const Prefix of prefixes) {
-      const { Contents = [] } = await s3.send(new ListObjectsV2Command({ Bucket, Prefix }));
-      for (const { Key } of Contents) await s3.send(new DeleteObjectCommand({ Bucket, Key }));
-    }
-    s3.destroy();
-    expect(await pull(question)).toBe(expected(question));
-  });
 });
 
 it('throttling of every call of S3 leads to a 503 with Retry-After', async () => {
@@ -144,7 +87,7 @@ it('a result too large to publish while the caller waits is delivered even when 
   const uploading = () => service.stack.faults.current()[1]?.matched ?? 0;
   await expect.poll(uploading).toBeGreaterThan(0);
   await service.stack.sandboxes.get('publish')?.kill();
-  const { body } = await following;
+  const body = await following;
   const rowsOf = (csv: string) => csv.slice(csv.indexOf('\n') + 1);
   expect(rowsOf(body).length % rowsOf(expected(question)).length).toBe(0);
   expect(body.length).toBeGreaterThan(20_000_000);

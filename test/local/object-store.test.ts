@@ -81,6 +81,12 @@ describe('an object', () => {
     const seen = [response.status, response.headers.get('content-range'), await response.text()];
     expect(seen).toEqual([status, contentRange, body]);
   });
+
+  it('is not sent again to a client that names its ETag', async () => {
+    const { ETag = '' } = await put('known', 'a');
+    const response = await fetch(await presign('known'), { headers: { 'if-none-match': ETag } });
+    expect([response.status, await response.text()]).toEqual([304, '']);
+  });
 });
 
 describe('a write', () => {

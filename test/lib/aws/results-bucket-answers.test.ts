@@ -31,6 +31,7 @@ describe('the age of an object', () => {
         .end(method === 'HEAD' ? undefined : '{}');
     expect(await results().head('jobs/1.json')).toEqual({ bytes: 2, ageMs });
     expect(await results().read('jobs/1.json')).toEqual({ document: {}, etag: '"1"', ageMs });
+    expect(server.requests).toEqual(['HEAD /results/jobs/1.json', 'GET /results/jobs/1.json']);
   });
 
   it('is zero if S3 gives no Last-Modified', async () => {
