@@ -3,7 +3,7 @@ import { watchRecord } from '../../../lib/delivery/deliver-report.ts';
 import { type DeliveryTerms, QueryFailed } from '../../../lib/delivery/delivery.ts';
 import { publishLarge } from '../../../lib/delivery/publication.ts';
 import { Overloaded, ReportTooLarge } from '../../../lib/problems/problem.ts';
-import type { JobRecord, RecordIn } from '../../../lib/results/job-record.ts';
+import type { JobRecord } from '../../../lib/results/job-record.ts';
 import { jobRecordKey, slotsKey } from '../../../lib/results/keys.ts';
 import { readPublication } from '../../../lib/results/publication-request.ts';
 import type { Progress } from '../../../lib/results/ticket.ts';
@@ -48,19 +48,6 @@ it('who takes a query over passes on its age: that in the record, and the record
   await ask(of);
   expect(of.record()).toMatchObject({ elapsedMs: expect.closeTo(110_000, -4) });
   expect(of.record()).not.toHaveProperty('leaseMs');
-});
-
-it('says why a report has no rows, by the listing of the caller’s first request', async () => {
-  const of = setting({ afterMs: 12_000, csv: '"Day","Clicks"\n' });
-  const first = await ask(of, { waitUntil: START + 8_000 });
-  expect(first.left).toMatchObject({ data: { whyEmpty: 'no-match' } });
-  const left = first.left as Extract<Progress, { waitsFor: 'attempt' }>;
-  const told = { ...left, data: { ...left.data, whyEmpty: 'open-days' } } as const;
-  expect((await ask(of, {}, told)).delivery).toMatchObject({ state: 'ready', whyEmpty: 'open-days' });
-  // Release 1.0.0 writes neither number of rows nor reason.
-  const { rows: _, ...record } = of.record() as RecordIn<'done'>;
-  await recorded(of, record);
-  expect((await ask(of)).delivery).not.toHaveProperty('whyEmpty');
 });
 
 describe.each([undefined, 1])('a query that goes wrong, with %s slots,', (queriesPerPartner) => {
