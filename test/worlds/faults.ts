@@ -48,14 +48,14 @@ export function faultOf(
   { index, operation, key }: { readonly index: number; readonly operation: string; readonly key: string },
   [which, extra]: readonly [number, number],
 ): Fault | undefined {
-  const { rate, only, startless } = world.plan.faults;
+  const { rate, only, single } = world.plan.faults;
   const outage = outageOf(world, invocation, operation, key);
   if (outage) return faultOfKind(outage.isDenied ? 'denied' : 'throttled');
   const name = `${invocation.id}/${index} ${operation}`;
-  if (startless?.request === invocation.id && operation === 'Athena StartQueryExecution') {
-    world.troubles.happens(startless.kind, name);
-    return faultOfKind(startless.kind);
-  }
+  const isSingle =
+    single?.request === invocation.id && operation === single.operation && key.startsWith(single.prefix);
+  if (isSingle && invocation.faults.length === 0 && world.troubles.happens(single.kind, name))
+    return faultOfKind(single.kind);
   if (which >= rate) return undefined;
   const kinds = only ?? ALL;
   const kind = kinds[Math.floor((which / rate) * kinds.length)] as FaultKind;

@@ -61,6 +61,13 @@ interface OutagePlan {
   readonly lastsMs: number;
 }
 
+export interface SingleFault {
+  readonly request: string;
+  readonly operation: string;
+  readonly prefix: string;
+  readonly kind: FaultKind;
+}
+
 export interface OperatorPlan {
   readonly id: string;
   readonly kind: (typeof OPERATOR_KINDS)[number];
@@ -118,8 +125,8 @@ export interface Plan {
   readonly faults: {
     readonly rate: number;
     readonly only: readonly FaultKind[] | undefined;
-    /** The request that dies when it starts its query, and whether it dies before the call or after it. */
-    readonly startless?: { readonly request: string; readonly kind: FaultKind };
+    /** A fault of one request's first call of this kind. It may be the world's only fault. */
+    readonly single?: SingleFault;
   };
   readonly clocks: {
     readonly skewMs: number;
@@ -159,6 +166,17 @@ const SOON_BACK = { backAfterMs: [200, 1_500], backQueuedMs: [500, 4_000] } as c
 const REWRITE_MS = 800;
 
 const DEATHS = ['dies before a call', 'dies after a call'] as const satisfies readonly FaultKind[];
+
+/** The first request dies when it starts its query. */
+const startless = (kind: (typeof DEATHS)[number]): SingleFault => ({
+  request: 'c0.0',
+  operation: 'Athena StartQueryExecution',
+  prefix: '',
+  kind,
+});
+
+/** The answer to one write of a record is lost. */
+const UNHEARD = { operation: 'S3 PutObject', prefix: 'jobs/', kind: 'answer lost' } as const;
 
 const DENIABLE = ['Athena GetQueryExecution', 'Athena StartQueryExecution'] as const;
 /** In some worlds, S3 throttles one prefix only. */
@@ -319,7 +337,7 @@ export function planOf(
     Object.assign(engine, { fails: 0.85, runMs: isQuick ? [200, 900] : [2_000, 28_000] });
   }
   if (isHopeless) Object.assign(engine, { fails: 1, runMs: [200, 2_000] });
-  if (isLost) Object.assign(faults, { startless: { request: 'c0.0', kind: pick(later, DEATHS) } });
+  if (isLost) Object.assign(faults, { single: startless(pick(later, DEATHS)) });
   if (isFull) {
     const [count, hasOneSlot] = [whole(draw, 1, 2), isShared || isOrphaned];
     Object.assign(settings, { queriesPerPartner: hasOneSlot ? 1 : count, longestQueryMs: 120 * SECOND });
@@ -330,16 +348,22 @@ export function planOf(
       Object.assign(partners, { p1: [1, 2], p2: [1, 2] });
       Object.assign(engine, { runMs: [20_000, 50_000] });
       if (isForsaken) Object.assign(engine, { runMs: [8_000, 40_000], fails: 0.9 });
-      else Object.assign(faults, { startless: { request: 'c0.0', kind: 'dies before a call' } });
+      else Object.assign(faults, { single: startless('dies before a call') });
     }
     // A client's only slot is that of a long query, whose request died. Its other callers want other reports.
     if (isOrphaned) {
       Object.assign(engine, { runMs: [40_000, 90_000] });
-      Object.assign(faults, { startless: { request: 'c0.0', kind: 'dies after a call' } });
+      Object.assign(faults, { single: startless('dies after a call') });
     }
     // Queries of different lengths meet, and a partner that waits for a slot gets other companies.
     if (isCrowded) Object.assign(engine, { runMs: [500, 50_000] });
   }
+  // In some worlds, a request does not hear the answer to its first record, and nothing else goes wrong with calls.
+  if (!isOther && !isStill && kind < 0.19)
+    Object.assign(faults, {
+      rate: 0,
+      single: { ...UNHEARD, request: pick(later, ['c0.0', 'c0.1', 'c1.0']) },
+    });
   const isShort =
     !isUnstoppable &&
     kind >= 0.15 &&

@@ -115,7 +115,12 @@ const hasKeptItsLease = (
     ? undefined
     : [...invocation.written].some(([key, stored]) => {
         if (!key.startsWith('jobs/') || s3.objects.get(key) !== stored) return false;
-        const { leaseMs = 0 } = stored.document as { readonly leaseMs?: number };
+        const { leaseMs = 0, state } = stored.document as {
+          readonly leaseMs?: number;
+          readonly state: string;
+        };
+        // Who creates an attempt starts its query, or says that it has not.
+        if (state === 'starting' && invocation.faults.length <= 1) return leaseMs > 0;
         // A lease that ends at once keeps nobody from asking.
         return stored.lastModified + leaseMs > answeredAt + LEASE_ERROR_MS;
       });
