@@ -152,8 +152,8 @@ export function answerTo<By>({ start, get, stop }: AthenaCalls<By>, command: obj
   return stop(id, by);
 }
 
-/** Athena knows no such execution, or refuses to stop one that has ended. */
-export function unknownExecution(): never {
+/** Athena knows no such execution. */
+function unknownExecution(): never {
   throw new InvalidRequestException({
     message: 'QueryExecution was not found',
     AthenaErrorCode: 'QUERY_EXECUTION_NOT_FOUND',

@@ -1,7 +1,7 @@
 import { InvalidRequestException } from '@aws-sdk/client-athena';
 import type { CompiledQuery } from '../../lib/report/compile-query.ts';
 import { resultKey } from '../../lib/results/keys.ts';
-import { type EndState, type MemoryQuery, memoryAthena, unknownExecution } from '../athena/memory-athena.ts';
+import { type EndState, type MemoryQuery, memoryAthena } from '../athena/memory-athena.ts';
 import { judge } from './invariants/judge.ts';
 import type { Invocation } from './invocation.ts';
 import {
@@ -140,7 +140,8 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   function fail(query: EngineQuery, cause: EngineQuery['cause'], reason: string, isRetryable = false): void {
     Object.assign(query, { cause, reason, ...(cause === 'engine' && { isRetryable }) });
     world.count(`query fails: ${cause}${isRetryable ? ', retryable' : ''}`);
-    ended(query, 'FAILED');
+    // Athena cuts some queries off as failed, and others as cancelled.
+    ended(query, cause === 'scan limit' && query.draw() < 0.5 ? 'CANCELLED' : 'FAILED');
   }
 
   function end(query: EngineQuery) {
@@ -226,8 +227,8 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
     },
     stop(id: string, by: Invocation) {
       const query = athena.queries.get(id);
-      // Athena refuses to stop a query that has ended.
-      if (query?.endedAt !== undefined) return unknownExecution();
+      // Athena refuses to stop a query that has ended. Its code for that is documented nowhere.
+      if (query?.endedAt !== undefined) throw hasEnded();
       if (!query || query.stopAskedAt !== undefined) return;
       query.stopAskedAt = time.now();
       query.stoppedBy = by;
@@ -250,3 +251,6 @@ const tokenOfAnother = () =>
     AthenaErrorCode: 'IDEMPOTENT_PARAMETER_MISMATCH',
     $metadata: { httpStatusCode: 400 },
   });
+
+const hasEnded = () =>
+  new InvalidRequestException({ message: 'The query has ended', $metadata: { httpStatusCode: 400 } });

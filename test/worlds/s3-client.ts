@@ -91,8 +91,7 @@ export function s3Client(
         Key: key,
         ETag: etag,
         Size: bytes,
-        // An old time: otherwise a file that is put back in the world's first second would look unchanged.
-        LastModified: new Date(seconds(lastModified === BEGINNING ? 0 : lastModified)),
+        LastModified: new Date(listedTime({ lastModified })),
       })),
       ...(page.length < all.length && { NextContinuationToken: page.at(-1)?.key }),
     };
@@ -144,6 +143,13 @@ export function s3Client(
     }
   }
 }
+
+/**
+ * The time of a file as listings give it. The files of the beginning have an old time: otherwise one that is put back in
+ * the world's first second would look unchanged.
+ */
+export const listedTime = ({ lastModified }: { readonly lastModified: number }): number =>
+  seconds(lastModified === BEGINNING ? 0 : lastModified);
 
 const readOf = (name: string, key: string): PortOperation => ({ name: `S3 ${name}`, key, takesMs: READ_MS });
 

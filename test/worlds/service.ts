@@ -106,6 +106,9 @@ export function modelledService(
   };
 }
 
+/** Within how many hours of its end each day is promised to be final. */
+export const FINAL_AFTER_HOURS = 30;
+
 function configOf(
   code: ServiceCode,
   { plan: { settings }, deployedAt }: World,
@@ -125,6 +128,7 @@ function configOf(
     QUERIES_PER_PARTNER: String(queriesPerPartner),
     LONGEST_QUERY_MS: String(longestQueryMs),
     LISTING_SECONDS: String(listingSeconds),
+    FINAL_AFTER_HOURS: String(FINAL_AFTER_HOURS),
     MAX_BYTES_SCANNED: `${gigabytes}000000000`,
   });
 }

@@ -3,6 +3,8 @@ import type { Answer } from '../gateway.ts';
 import { dayAfter, dayFolder, type LakeState, recordsOf, statesDuring, versionOf } from '../modelled-lake.ts';
 import type { Parts } from '../parts.ts';
 import type { LookerPlan } from '../plan.ts';
+import { listedTime } from '../s3-client.ts';
+import { FINAL_AFTER_HOURS } from '../service.ts';
 import { judge } from './judge.ts';
 import { mayBeRefused } from './refusals.ts';
 
@@ -37,18 +39,26 @@ export function checkDays(
   judge(world, { 'days-told-wrongly': !isRight[status]?.() }, () => `${plan.id}: ${status} ${body}`);
 }
 
+const textOf = (time: number): string => new Date(time).toISOString().replace(/\.\d+/, '');
+
 /** What a window's days are in a state of the lake. */
 function daysIn(state: LakeState, days: readonly string[]) {
-  const isMarked = (day: string) => state.files.has(`${dayFolder(day)}_SUCCESS`);
+  const markerOf = (day: string) => state.files.get(`${dayFolder(day)}_SUCCESS`);
   const end = dayAfter(days);
-  const areMarked = [...state.files.values()].some(({ day }) => day < end && isMarked(day));
+  const areMarked = [...state.files.values()].some(({ day }) => day < end && markerOf(day));
   return days
     .filter((day) => recordsOf(state, day).length > 0)
-    .map((day) => ({
-      day,
-      startInclusive: `${day}T00:00:00Z`,
-      endExclusive: `${dayAfter([day])}T00:00:00Z`,
-      state: isMarked(day) ? 'final' : areMarked ? 'open' : 'unknown',
-      version: versionOf(state, [day]),
-    }));
+    .map((day) => {
+      const [marker, endsAt] = [markerOf(day), Date.parse(dayAfter([day]))];
+      return {
+        day,
+        startInclusive: `${day}T00:00:00Z`,
+        endExclusive: textOf(endsAt),
+        state: marker ? 'final' : areMarked ? 'open' : 'unknown',
+        version: versionOf(state, [day]),
+        ...(marker
+          ? { finalSince: textOf(listedTime(marker)) }
+          : { expectedAt: textOf(endsAt + FINAL_AFTER_HOURS * 3_600_000) }),
+      };
+    });
 }
