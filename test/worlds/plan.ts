@@ -61,12 +61,9 @@ interface OutagePlan {
   readonly lastsMs: number;
 }
 
-export interface SingleFault {
-  readonly request: string;
-  readonly operation: string;
-  readonly prefix: string;
+type SingleFault = Readonly<Record<'request' | 'operation' | 'prefix', string>> & {
   readonly kind: FaultKind;
-}
+};
 
 export interface OperatorPlan {
   readonly id: string;
@@ -167,16 +164,10 @@ const REWRITE_MS = 800;
 
 const DEATHS = ['dies before a call', 'dies after a call'] as const satisfies readonly FaultKind[];
 
+const START = { operation: 'Athena StartQueryExecution', prefix: '' } as const;
+const RECORD = { operation: 'S3 PutObject', prefix: 'jobs/' } as const;
 /** The first request dies when it starts its query. */
-const startless = (kind: (typeof DEATHS)[number]): SingleFault => ({
-  request: 'c0.0',
-  operation: 'Athena StartQueryExecution',
-  prefix: '',
-  kind,
-});
-
-/** The answer to one write of a record is lost. */
-const UNHEARD = { operation: 'S3 PutObject', prefix: 'jobs/', kind: 'answer lost' } as const;
+const startless = (kind: FaultKind): SingleFault => ({ ...START, request: 'c0.0', kind });
 
 const DENIABLE = ['Athena GetQueryExecution', 'Athena StartQueryExecution'] as const;
 /** In some worlds, S3 throttles one prefix only. */
@@ -362,7 +353,7 @@ export function planOf(
   if (!isOther && !isStill && kind < 0.19)
     Object.assign(faults, {
       rate: 0,
-      single: { ...UNHEARD, request: pick(later, ['c0.0', 'c0.1', 'c1.0']) },
+      single: { ...RECORD, request: pick(later, ['c0.0', 'c0.1', 'c1.0']), kind: 'answer lost' },
     });
   const isShort =
     !isUnstoppable &&

@@ -75,16 +75,4 @@ describe('listedWindow', () => {
     expect(listedWindow(window)).toEqual({ start, end: window.end });
     expect(MARKER_LOOKBACK_DAYS).toBe(31);
   });
-
-  it('says by when a day is expected, or since when it is final, if the operator promises an hour', () => {
-    const marked = { ...marker('2026-02-01'), lastModified: Date.parse('2026-02-02T03:04:05Z') };
-    const objects = [file('2026-02-01'), marked, file('2026-02-02')];
-    const promisesOf = (hours?: number) =>
-      dayStates(objects, FOLDER, window, hours).map(({ expectedAt, finalSince }) => [expectedAt, finalSince]);
-    expect(promisesOf(6)).toEqual([
-      [undefined, '2026-02-02T03:04:05Z'],
-      ['2026-02-03T06:00:00Z', undefined],
-    ]);
-    expect(promisesOf().flat()).toEqual(Array(4).fill(undefined));
-  });
 });

@@ -6,6 +6,8 @@ import type { Parts } from '../parts.ts';
 import type { CallerPlan } from '../plan.ts';
 import type { Findings } from './judge.ts';
 
+type Caller = Pick<CallerPlan, 'partner'>;
+
 /** How long a function may cache an entry of the register. */
 const REGISTER_MS = 60_000;
 
@@ -15,7 +17,7 @@ const REGISTER_MS = 60_000;
  */
 export const entriesOf = (
   { register, world }: Parts,
-  { caller, startedAt }: { readonly caller: Pick<CallerPlan, 'partner'>; readonly startedAt: number },
+  { caller, startedAt }: { readonly caller: Caller; readonly startedAt: number },
   to: number,
 ): ReturnType<Parts['register']['during']> => {
   const setMs = Math.min(0, world.plan.clocks.set?.byMs ?? 0);
@@ -42,26 +44,23 @@ export function tooLargeFindings(
   };
 }
 
-export const refusedFindings = (parts: Parts, request: AnsweredRequest): Findings => ({
-  'unauthorized-without-cause': !isOfNobody(parts, request),
+export const refusedFindings = (
+  parts: Parts,
+  { pull, startedAt, answeredAt }: AnsweredRequest,
+): Findings => ({
+  'unauthorized-without-cause': !mayBeRefused(parts, pull.caller, startedAt, answeredAt),
 });
 
-const isOfNobody = (parts: Parts, { pull: { caller }, startedAt, answeredAt }: AnsweredRequest): boolean =>
-  mayBeRefused(parts, caller, startedAt, answeredAt);
-
 /** Whether a partner had no companies at some moment of a request, or of what may be kept of the register. */
-export const mayBeRefused = (
-  parts: Parts,
-  caller: Pick<CallerPlan, 'partner'>,
-  startedAt: number,
-  to: number,
-): boolean => entriesOf(parts, { caller, startedAt }, to).some(({ entry }) => openedBy(entry).length === 0);
+export const mayBeRefused = (parts: Parts, caller: Caller, startedAt: number, to: number): boolean =>
+  entriesOf(parts, { caller, startedAt }, to).some(({ entry }) => openedBy(entry).length === 0);
 
 export function missingFindings(parts: Parts, request: AnsweredRequest): Findings {
   const { world, lake } = parts;
   const { hop, pull, startedAt, answeredAt, answer } = request;
   const isOfLake = answer.body.includes('no-records');
-  if (!isOfLake && hop > 0) return { 'ticket-gone': !isOfNobody(parts, request) };
+  if (!isOfLake && hop > 0)
+    return { 'ticket-gone': !mayBeRefused(parts, pull.caller, startedAt, answeredAt) };
   const { queriesPerPartner, listingSeconds } = world.plan.settings;
   const { wrong, set } = world.plan.clocks;
   const wasEmpty = (from: number, to: number) =>
