@@ -63,7 +63,7 @@ export interface EngineQuery extends MemoryQuery {
 
 export type ModelledAthena = ReturnType<typeof modelledAthena>;
 
-export const LARGE_BYTES = 17 * 1024 * 1024;
+export const LARGE_BYTES = 1024 ** 3;
 
 /** The least and the most time from a query's end until its result appears, if it appears late. */
 const RESULT_LATE_MS = [1_000, 8_000] as const;
@@ -140,8 +140,9 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   function fail(query: EngineQuery, cause: EngineQuery['cause'], reason: string, isRetryable = false): void {
     Object.assign(query, { cause, reason, ...(cause === 'engine' && { isRetryable }) });
     world.count(`query fails: ${cause}${isRetryable ? ', retryable' : ''}`);
-    // Athena cuts some queries off as failed, and others as cancelled.
-    ended(query, cause === 'scan limit' && query.draw() < 0.5 ? 'CANCELLED' : 'FAILED');
+    // Athena cuts some queries off as failed, others as cancelled. And an operator may cancel a query.
+    const cancels = { 'scan limit': 0.5, engine: 0.2, 'file vanished': 0, stopped: 0 }[cause ?? 'stopped'];
+    ended(query, query.draw() < cancels ? 'CANCELLED' : 'FAILED');
   }
 
   function end(query: EngineQuery) {

@@ -74,8 +74,8 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
   const all = queriesFor(athena, query);
   const ends = all.map((each) => each.shownAt ?? 0).filter((at) => at <= answeredAt);
   const since = Math.max(shownAt, resultAt, startedAt, ...ends);
-  const gzipAt = query.isLarge ? (s3.objects.get(`${key}.gz`)?.lastModified ?? startedAt) : 0;
   const bothAt = s3.objects.get(key.replace(/\.gz$/, ''))?.lastModified ?? answeredAt;
+  const gzipAt = query.isLarge ? (s3.objects.get(`${key}.gz`)?.lastModified ?? bothAt + LARGE_MS) : 0;
   // The file that the caller can take is given before the other one is made.
   const isLateGzip =
     key.endsWith('.gz') &&

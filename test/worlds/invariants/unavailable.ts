@@ -48,7 +48,7 @@ export function unavailableFindings(parts: Parts, request: AnsweredRequest): Fin
   }
   if (body.includes('were under way')) return { 'slot-given-up-early': queriesPerPartner === 0 || !isTimeUp };
   const isRewritten = body.includes('being rewritten');
-  const failed = own.filter(({ state }) => state === 'FAILED');
+  const failed = own.filter(({ cause }) => cause !== undefined && cause !== 'stopped');
   const since = failed.filter(({ toldEndTo }) =>
     toldEndTo.some(({ at }) => at >= pull.startedAt - COARSE_MS),
   );
