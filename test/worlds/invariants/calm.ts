@@ -173,7 +173,7 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
 /** Whether a slot of a partner has been free for some time, although one of its callers waits for it. */
 function isSlotFree(
   { world, athena, s3 }: Parts,
-  { answeredAt, pull }: AnsweredRequest,
+  { startedAt, answeredAt, hop, pull }: AnsweredRequest,
   freeMs: number,
 ): boolean | undefined {
   const { lastModified: takenAt = 0, document } =
@@ -187,19 +187,20 @@ function isSlotFree(
   if (answeredAt - Math.max(lostAt.get(world) ?? 0, ...takenUntil) < freeMs) return undefined;
   const { queriesPerPartner, longestQueryMs } = world.plan.settings;
   const since = answeredAt - freeMs;
-  // After the lease, a result shows that a query has ended, even if nobody follows it any more.
-  const isShownByResult = ({ id }: EngineQuery): boolean => {
+  // After the lease, a result shows that a query has ended, even if nobody follows it any more. A first request also asks
+  // Athena about it.
+  const isShown = ({ id, endedAt = answeredAt }: EngineQuery): boolean => {
     const [result, record] = [s3.objects.get(resultKey(id)), recordOf(s3, id)];
     const { leaseMs = 0 } = (record?.document ?? {}) as { readonly leaseMs?: number };
-    return (
-      result !== undefined && Math.max(result.lastModified, (record?.lastModified ?? 0) + leaseMs) < since
-    );
+    const leftAt = (record?.lastModified ?? 0) + leaseMs;
+    const isAsked = hop === 0 && Math.max(endedAt, leftAt) < startedAt - FREE_SLOT_MS;
+    return isAsked || (result !== undefined && Math.max(result.lastModified, leftAt) < since);
   };
   const taken = [...athena.queries.values()].filter((query) => {
     const { startedBy, endedAt = answeredAt, toldEndTo, submittedAt, resultAt } = query;
     return (
       startedBy.partner === pull.caller.partner &&
-      !isShownByResult(query) &&
+      !isShown(query) &&
       // A query whose end nobody has seen keeps its slot for a while, and so does one whose result comes late.
       (endedAt >= since ||
         resultAt !== undefined ||

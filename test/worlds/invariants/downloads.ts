@@ -36,7 +36,7 @@ function findingsOf(parts: Parts, download: Download, query: EngineQuery): Findi
     'other-window': query.report.days.join() !== caller.days.join(),
     'rows-of-others': opened.every((companies) => maskOf(companies) !== query.companies),
     'gzip-unasked': key.endsWith('.gz') && !caller.acceptsGzip,
-    'two-versions': version !== undefined && ofFile !== undefined && ofFile !== version,
+    'two-versions': version === undefined || parts.world.plan.isMixed ? undefined : ofFile !== version,
     ...(version !== undefined && versionFindings(parts, query, version)),
     'joined-after-its-end': version === undefined ? hasJoinedLate(parts, request, query) : undefined,
     'stale-hit': isHit ? isStale(parts, download, query) : undefined,
