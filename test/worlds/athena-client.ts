@@ -42,9 +42,11 @@ export function athenaClient(
     });
     const { QueryExecutionId, QueryExecution } = answer ?? {};
     if (by && QueryExecutionId !== undefined) athena.queries.get(QueryExecutionId)?.heardOfBy.add(by);
-    if (by && query && QueryExecution && leads(by, query)) {
+    if (by && query && QueryExecution) {
       const { State: state } = QueryExecution.Status;
-      if (state !== 'QUEUED' && state !== 'RUNNING') query.toldEndTo.push({ by, at: time.now() });
+      const hasEnded = state !== 'QUEUED' && state !== 'RUNNING';
+      if (!leads(by, query)) hasEnded && query.shownTo.add(by);
+      else if (hasEnded) query.toldEndTo.push({ by, at: time.now() });
       else onUnderWay(query, by, state === 'QUEUED');
     }
     return answer ?? {};

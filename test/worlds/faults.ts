@@ -54,8 +54,10 @@ export function faultOf(
   const name = `${invocation.id}/${index} ${operation}`;
   const isSingle =
     single?.request === invocation.id && operation === single.operation && key.startsWith(single.prefix);
-  if (isSingle && invocation.faults.length === 0 && world.troubles.happens(single.kind, name))
-    return faultOfKind(single.kind);
+  if (isSingle && !invocation.isPastSingle) {
+    invocation.isPastSingle = true;
+    if (world.troubles.happens(single.kind, name)) return faultOfKind(single.kind);
+  }
   if (which >= rate) return undefined;
   const kinds = only ?? ALL;
   const kind = kinds[Math.floor((which / rate) * kinds.length)] as FaultKind;

@@ -37,6 +37,8 @@ export interface Invocation {
   /** The random numbers of the calls that the function makes. */
   readonly portDice: Dice;
   isDead: boolean;
+  /** Whether the call came that the plan's single fault meets. */
+  isPastSingle?: boolean;
   calls: number;
   /** How many of the calls list objects. */
   listings: number;

@@ -59,6 +59,8 @@ export interface EngineQuery extends MemoryQuery {
   asks: number;
   /** The invocations that learnt that the query has ended. */
   readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];
+  /** The invocations that did not lead the query, and learnt that its slot is free. */
+  readonly shownTo: Set<Invocation>;
 }
 
 export type ModelledAthena = ReturnType<typeof modelledAthena>;
@@ -140,9 +142,9 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   function fail(query: EngineQuery, cause: EngineQuery['cause'], reason: string, isRetryable = false): void {
     Object.assign(query, { cause, reason, ...(cause === 'engine' && { isRetryable }) });
     world.count(`query fails: ${cause}${isRetryable ? ', retryable' : ''}`);
-    // Athena cuts some queries off as failed, others as cancelled. And an operator may cancel a query.
-    const cancels = { 'scan limit': 0.5, engine: 0.2, 'file vanished': 0, stopped: 0 }[cause ?? 'stopped'];
-    ended(query, query.draw() < cancels ? 'CANCELLED' : 'FAILED');
+    // Athena cuts some queries off as failed, others as cancelled. An operator may cancel a query, which nobody knows.
+    const cancelled = cause === 'scan limit' ? 0.5 : cause === 'engine' ? 0.2 : 0;
+    ended(query, query.draw() < cancelled ? 'CANCELLED' : 'FAILED');
   }
 
   function end(query: EngineQuery) {
@@ -215,6 +217,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         toldRunningTo: new Map(),
         toldOverdueTo: new Map(),
         toldEndTo: [],
+        shownTo: new Set(),
       });
       tell(query, `started for days ${report.days.join()} companies ${report.companies ?? 'all'}`);
       for (const act of onStart) act(query);

@@ -349,7 +349,7 @@ export function planOf(
     // Queries of different lengths meet, and a partner that waits for a slot gets other companies.
     if (isCrowded) Object.assign(engine, { runMs: [500, 50_000] });
   }
-  // In some worlds, a request does not hear the answer to its first record, and nothing else goes wrong with calls.
+  // In some worlds, a request does not hear the answer to its first record, and no other call meets a fault by chance.
   if (!isOther && !isStill && kind < 0.19)
     Object.assign(faults, {
       rate: 0,
@@ -453,7 +453,7 @@ export function planOf(
     lookers: actors('d', pick(namedDice(seed, 'lookers'), [0, 0, 0, 1, 2]), (draw, id) => ({
       id,
       partner: pick(draw, names),
-      days: days.slice(whole(draw, 0, days.length - 1)),
+      days: days.slice(whole(draw, 0, days.length - 1)).slice(0, whole(draw, 1, days.length)),
       atMs: when(draw),
       fromHour: pick(draw, [0, 0, 6, 23]),
     })),

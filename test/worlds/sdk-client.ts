@@ -15,6 +15,7 @@ type Handler = (args: unknown) => Promise<{ readonly response: object; readonly 
 /** A real client. It only signs links, with the settings of a modelled one. */
 const signer = new S3Client({
   region: 'eu-central-1',
+  endpoint: 'https://s3.example',
   credentials: { accessKeyId: 'AKIAEXAMPLE', secretAccessKey: 'not secret' },
   requestChecksumCalculation: 'WHEN_REQUIRED',
   responseChecksumValidation: 'WHEN_REQUIRED',

@@ -26,6 +26,7 @@ export const EXPECTED: readonly string[] = [
   'query fails: engine, retryable',
   'query fails: file vanished',
   'query fails: scan limit',
+  ...[200, 401, 404, 500, 503].map((status) => `days ${status}`),
   'publish answered',
   'publish failed',
   'publish died',

@@ -109,6 +109,11 @@ describe('a lake whose listing fits into one page', () => {
     ]);
   });
 
+  it('is not missing if it has only the object that `npm run lake -- init` makes', async () => {
+    const { s3 } = s3Of([`${FOLDER}_empty`]);
+    expect((await lakeOf(s3).list(publisherReport, window, 0))?.isTableMissing).toBeUndefined();
+  });
+
   it('is listed for a day of which one second is in the window, but not for a day that begins when the window ends', async () => {
     const { s3 } = s3Of([...inWindow, ...after]);
     const lake = lakeOf(s3);

@@ -26,15 +26,6 @@ function service({ env = {}, claims = {} as Claims } = {}) {
 }
 
 describe('the days of a report', () => {
-  it('are answered with 404 no-records if the lake has no object of the report’s table', async () => {
-    const { lake, ask } = service();
-    Object.assign(lake, { objects: [], isTableMissing: true });
-    const { statusCode, body } = await ask();
-    const detail = expect.stringContaining('publisher performance report');
-    expect(statusCode).toBe(404);
-    expect(JSON.parse(body)).toMatchObject({ type: expect.stringMatching(/:no-records$/), detail });
-  });
-
   it('come with Cache-Control: no-store, and the log names the caller', async () => {
     const made = service({ claims: { azp: 'first-partner' } });
     made.lake.objects = ['2026-01-20/_SUCCESS', '2026-02-01/a', '2026-02-02/a', '2026-02-02/_SUCCESS'].map(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { dataState, MARKER_LOOKBACK_DAYS } from '../../../lib/lake/data-version.ts';
-import { dayStates, listedWindow } from '../../../lib/lake/day-states.ts';
+import { dataState } from '../../../lib/lake/data-version.ts';
+import { dayStates } from '../../../lib/lake/day-states.ts';
 import { lakeObject } from '../delivery/memory-lake.ts';
 
 const FOLDER = 'publisher_events/';
@@ -37,17 +37,6 @@ describe('dayStates', () => {
     expect(version).toBe('ca6bf002a3de43758fcfda87107f7107');
   });
 
-  it.each([
-    ['the end of a year', '2026-12-31', '2027-01-01'],
-    ['29 February', '2028-02-29', '2028-03-01'],
-  ])('gives each day its window, from midnight to midnight in UTC: %s', (_, day, next) => {
-    // The window begins and ends within the day.
-    const [start, end] = [Date.parse(day) + 3_600_000, Date.parse(next) - 3_600_000];
-    const times = { startInclusive: `${day}T00:00:00Z`, endExclusive: `${next}T00:00:00Z` };
-    expect(dayStates([file(day)], FOLDER, { start, end })).toMatchObject([{ day, ...times }]);
-    expect(dayStates([file(day)], FOLDER, { start: Date.parse(next), end: end + 86_400_000 })).toEqual([]);
-  });
-
   it('reads each object no more often for 400 days than for 40 days', () => {
     const readsPerObject = (days: number) => {
       let reads = 0;
@@ -66,13 +55,5 @@ describe('dayStates', () => {
       return reads / objects.length;
     };
     expect(readsPerObject(400)).toBeCloseTo(readsPerObject(40), 0);
-  });
-});
-
-describe('listedWindow', () => {
-  it('begins 31 days before the requested window, to show whether the lake’s writers mark complete days', () => {
-    const start = window.start - MARKER_LOOKBACK_DAYS * 86_400_000;
-    expect(listedWindow(window)).toEqual({ start, end: window.end });
-    expect(MARKER_LOOKBACK_DAYS).toBe(31);
   });
 });

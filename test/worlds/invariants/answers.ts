@@ -110,8 +110,8 @@ const hasKeptItsLease = (
   { s3 }: Parts,
   { answer: { invocation }, answeredAt }: AnsweredRequest,
 ): boolean | undefined =>
-  invocation.faults.filter(({ operation }) => operation.startsWith('S3')).length > 1 ||
-  invocation.faults.some(({ operation, kind }) => operation.startsWith('S3') && kind !== 'answer lost')
+  invocation.faults.filter(isOfS3).length > 1 ||
+  invocation.faults.some((fault) => isOfS3(fault) && fault.kind !== 'answer lost')
     ? undefined
     : [...invocation.written].some(([key, stored]) => {
         if (!key.startsWith('jobs/') || s3.objects.get(key) !== stored) return false;
@@ -119,11 +119,13 @@ const hasKeptItsLease = (
           readonly leaseMs?: number;
           readonly state: string;
         };
-        // Who creates an attempt starts its query, or says that it has not.
-        if (state === 'starting' && invocation.faults.length <= 1) return leaseMs > 0;
+        // Who creates an attempt starts its query, or says that it has not, unless Athena's calls take all the time.
+        if (state === 'starting' && invocation.faults.every(isOfS3)) return leaseMs > 0;
         // A lease that ends at once keeps nobody from asking.
         return stored.lastModified + leaseMs > answeredAt + LEASE_ERROR_MS;
       });
+
+const isOfS3 = ({ operation }: { readonly operation: string }): boolean => operation.startsWith('S3');
 
 /** A hop that is alone takes the attempt over after its first reads. */
 const TAKEN_OVER_MS = 1_000;

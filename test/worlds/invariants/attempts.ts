@@ -29,7 +29,7 @@ const WRITTEN_MS = 3_000;
 type Times = { readonly [name in 'leaseMs' | 'elapsedMs' | 'goodForMs']?: number };
 type Written = Times & { readonly state: string; readonly attempt: string; readonly executionId?: string };
 
-/** The states in their order. The last one may follow any other. */
+/** The states in their order. `failed` may follow any but `done`, of which another rule speaks. */
 const STATES = ['starting', 'under-way', 'publishing', 'done', 'failed'];
 /** What all records of an attempt say alike. */
 const lasting = (record: object): string =>

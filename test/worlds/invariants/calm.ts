@@ -16,15 +16,15 @@ import type { Slot } from './slots.ts';
 /** The latest that a request gets its report after Athena shows the end of the query. */
 const LATE_MS = 4_000;
 /**
- * The most questions to Athena about a query before its end: the first after two seconds, each further one when the query
- * is half as old again, and one more before each answer that leads to a hop.
+ * The most questions to Athena about a query before its end, by the shortest pauses of `nextAskMs` (`lib/delivery/pace.ts`):
+ * each question comes when the query is half as old again. Each further request that takes the query over may ask once more.
  */
-const mostAsks = (runMs: number, hops: number): number =>
-  1 + Math.log(1 + runMs / 4_000) / Math.log(1.48) + hops;
+const mostAsks = (runMs: number, requests: number): number =>
+  1 + Math.log(1 + runMs / 4_000) / Math.log(1.48) + requests;
 /** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
 const MOST_CALLS = 700;
 /** The calls of a request for a report that exists: register, record, slots, and the listing. */
-const MOST_CALLS_OF_A_HIT = 6;
+const MOST_CALLS_OF_A_HIT = 4;
 /** The lake is listed at the start and after the query. If the window is empty, the table is looked for too. */
 const MOST_LISTINGS = 4;
 /** An end is recorded within this time after a request has seen it. */
@@ -53,7 +53,7 @@ export const queriesFor = ({ queries }: Parts['athena'], { report, companies }: 
 /** What a download in a calm world shows. */
 export function calmFindings(parts: Parts, { key, stored, request }: Download, query: EngineQuery): Findings {
   const { world, lake, athena, s3 } = parts;
-  const { answer, pull, startedAt, answeredAt, hop } = request;
+  const { answer, pull, startedAt, answeredAt } = request;
   const { calls, listings, line } = answer.invocation;
   const { shownAt = answeredAt, endedAt = answeredAt, resultAt = 0, location, submittedAt } = query;
   const status = answer.headers['Cache-Status'];
@@ -91,7 +91,9 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
       ? !key.endsWith('.gz') && gzipAt < startedAt - LARGE_MS
       : undefined,
     'answered-late': isLateGzip || isLate,
-    'asked-too-often': isOwn(query, pull) ? query.asks > mostAsks(endedAt - submittedAt, hop) : undefined,
+    'asked-too-often': isOwn(query, pull)
+      ? query.asks > mostAsks(endedAt - submittedAt, query.recordedBy.size)
+      : undefined,
     'too-many-calls': calls > (isPlainHit ? MOST_CALLS_OF_A_HIT : MOST_CALLS),
     'listed-too-often': isOnePage ? listings > MOST_LISTINGS : undefined,
     'log-names-no-query': line?.['queryExecutionId'] !== query.id,
@@ -173,7 +175,7 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
 /** Whether a slot of a partner has been free for some time, although one of its callers waits for it. */
 function isSlotFree(
   { world, athena, s3 }: Parts,
-  { startedAt, answeredAt, hop, pull }: AnsweredRequest,
+  { answer, answeredAt, pull }: AnsweredRequest,
   freeMs: number,
 ): boolean | undefined {
   const { lastModified: takenAt = 0, document } =
@@ -187,14 +189,16 @@ function isSlotFree(
   if (answeredAt - Math.max(lostAt.get(world) ?? 0, ...takenUntil) < freeMs) return undefined;
   const { queriesPerPartner, longestQueryMs } = world.plan.settings;
   const since = answeredAt - freeMs;
-  // After the lease, a result shows that a query has ended, even if nobody follows it any more. A first request also asks
-  // Athena about it.
-  const isShown = ({ id, endedAt = answeredAt }: EngineQuery): boolean => {
+  // After the lease, a result shows that a query has ended, even if nobody follows it any more. Or Athena has said so when
+  // this request looked for a slot.
+  const isShown = ({ id, shownTo }: EngineQuery): boolean => {
     const [result, record] = [s3.objects.get(resultKey(id)), recordOf(s3, id)];
     const { leaseMs = 0 } = (record?.document ?? {}) as { readonly leaseMs?: number };
     const leftAt = (record?.lastModified ?? 0) + leaseMs;
-    const isAsked = hop === 0 && Math.max(endedAt, leftAt) < startedAt - FREE_SLOT_MS;
-    return isAsked || (result !== undefined && Math.max(result.lastModified, leftAt) < since);
+    return (
+      shownTo.has(answer.invocation) ||
+      (result !== undefined && Math.max(result.lastModified, leftAt) < since)
+    );
   };
   const taken = [...athena.queries.values()].filter((query) => {
     const { startedBy, endedAt = answeredAt, toldEndTo, submittedAt, resultAt } = query;

@@ -1,6 +1,7 @@
-/** Rule: the states of days are those of one moment of the request, and only a fault, or a lost right, gives another answer. */
+/** Rule: the states of days are those of one moment of the request. Any other answer has a cause. */
 import type { Answer } from '../gateway.ts';
 import { dayAfter, dayFolder, type LakeState, recordsOf, statesDuring, versionOf } from '../modelled-lake.ts';
+import { TIME_LIMIT } from '../modelled-lambda.ts';
 import type { Parts } from '../parts.ts';
 import type { LookerPlan } from '../plan.ts';
 import { listedTime } from '../s3-client.ts';
@@ -16,27 +17,30 @@ export function checkDays(
   parts: Parts,
   plan: LookerPlan,
   startedAt: number,
-  { status, body, invocation, died }: Answer,
+  { status, body, invocation, died, threw }: Answer,
 ): void {
   const { world, lake } = parts;
   const answeredAt = world.time.now();
   world.count(`days ${died ? 'killed' : status}`);
+  const text = () => `${plan.id}: ${died ?? threw ?? status} ${body}`;
+  judge(world, { 'handler-threw': threw !== undefined, 'reached-time-limit': died === TIME_LIMIT }, text);
   // Release 1.0.0 tells less about each day.
   if (died || invocation.machine.isOfReleaseBefore) return;
   const states = statesDuring(lake.states, { from: startedAt, to: answeredAt });
+  const filled = states.filter(({ files }) => files.size > 0);
   const isRight: Readonly<Record<number, () => boolean>> = {
     // A listing of several pages is none of one moment.
     200: () => {
       const told = JSON.stringify(JSON.parse(body).days);
       const isOfPages = states.length > 1 && world.plan.settings.keysAPage < 1_000;
-      return isOfPages || states.some((state) => JSON.stringify(daysIn(state, plan.days)) === told);
+      return isOfPages || filled.some((state) => JSON.stringify(daysIn(state, plan.days)) === told);
     },
     401: () => mayBeRefused(parts, plan, startedAt, answeredAt),
-    404: () => states.some(({ files }) => files.size === 0),
+    404: () => filled.length < states.length && body.includes(':no-records'),
     500: () => !world.plan.settings.isListed || invocation.faults.some(({ kind }) => kind === 'denied'),
     503: () => invocation.faults.length > 0,
   };
-  judge(world, { 'days-told-wrongly': !isRight[status]?.() }, () => `${plan.id}: ${status} ${body}`);
+  judge(world, { 'days-told-wrongly': !isRight[status]?.() }, text);
 }
 
 const textOf = (time: number): string => new Date(time).toISOString().replace(/\.\d+/, '');

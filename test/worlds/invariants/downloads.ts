@@ -31,12 +31,14 @@ function findingsOf(parts: Parts, download: Download, query: EngineQuery): Findi
   const ofFile = stored?.file?.metadata['data-version'];
   const opened = entriesOf(parts, { caller, startedAt }, answeredAt).map(({ entry }) => openedBy(entry));
   const isHit = answer.headers['Cache-Status']?.endsWith('hit');
+  // A function that dies after it has written a small file, or release 1.0.0, may have known no version.
+  const isLeftBehind = ofFile === undefined && (!query.isLarge || parts.world.plan.isMixed);
   return {
     'file-is-not-its-result': !query.clicks || text !== reportCsv(query.clicks),
     'other-window': query.report.days.join() !== caller.days.join(),
     'rows-of-others': opened.every((companies) => maskOf(companies) !== query.companies),
     'gzip-unasked': key.endsWith('.gz') && !caller.acceptsGzip,
-    'two-versions': version === undefined || parts.world.plan.isMixed ? undefined : ofFile !== version,
+    'two-versions': version === undefined || isLeftBehind ? undefined : ofFile !== version,
     ...(version !== undefined && versionFindings(parts, query, version)),
     'joined-after-its-end': version === undefined ? hasJoinedLate(parts, request, query) : undefined,
     'stale-hit': isHit ? isStale(parts, download, query) : undefined,
@@ -73,9 +75,7 @@ function isStale(parts: Parts, { request, stored }: Download, query: EngineQuery
   const { days } = query.report;
   const version = answer.headers['Data-Version'];
   const { settings, clocks } = world.plan;
-  // Who lists the lake itself does not go by a listing that is kept.
-  const hasListed = answer.invocation.listings > 0 && answer.invocation.faults.length === 0;
-  const listingMs = hasListed ? 0 : settings.listingSeconds * 1_000;
+  const listingMs = settings.listingSeconds * 1_000;
   // The machine measures the age of a cached listing by its own clock, which may be wrong by this much.
   const clockMs = listingMs > 0 ? 2 * clocks.skewMs + Math.abs(clocks.wrong?.skewMs ?? 0) : 0;
   // A hop that comes from the other release finds what was made before for the version that its caller was to get.
@@ -96,7 +96,7 @@ function isStale(parts: Parts, { request, stored }: Download, query: EngineQuery
 }
 
 /**
- * Whether an answer says of a report with rows that it has none, or not why a report has none. A publishing function
+ * Whether an answer says of a report with rows that it has none, or gives no reason for one without. A publishing function
  * that dies does not tell how many rows its report has, and release 1.0.0 tells nothing.
  */
 function tellsWrongly(

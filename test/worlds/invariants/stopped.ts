@@ -90,11 +90,13 @@ const STOPPED_WITHIN_MS = 3_000;
 
 /**
  * Whether an invocation, at its end, has left a query running that it knew to be overdue, or has called Athena late to
- * stop it. The invocation before may have tried to stop it in vain: the running time goes on.
+ * stop it. The invocation before may have tried to stop it in vain: the running time goes on. Who has lost its lease to
+ * another leaves the query to that one.
  */
 export const leavesOverdue = ({ athena }: Parts, invocation: Invocation): boolean =>
   [...athena.queries.values()].some(
-    ({ toldOverdueTo, stopTriedBy }) =>
+    ({ toldOverdueTo, stopTriedBy, recordedBy }) =>
+      [...recordedBy].at(-1) === invocation &&
       (stopTriedBy.get(invocation) ?? Number.POSITIVE_INFINITY) >
-      (toldOverdueTo.get(invocation) ?? Number.POSITIVE_INFINITY) + STOPPED_WITHIN_MS,
+        (toldOverdueTo.get(invocation) ?? Number.POSITIVE_INFINITY) + STOPPED_WITHIN_MS,
   );
