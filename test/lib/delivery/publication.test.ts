@@ -74,7 +74,7 @@ describe('publishLarge', () => {
   it.each<[string[], number, string[], object]>([
     [[GZIPPED], 1, [KEY], { files: { plain: CSV.length, gzip: 4 }, rows: 1 }],
     [[KEY], 1, [GZIPPED], { files: { plain: 4, gzip: SIZES.gzip }, rows: 1 }],
-    [[KEY], 20 * GIB + 1, [], { files: { plain: 4 } }],
+    [[], 20 * GIB + 1, [KEY], { files: { plain: CSV.length }, rows: 1 }],
     [[KEY, GZIPPED], 1, [], { files: { plain: 4, gzip: 4 } }],
     [[], 20 * GIB, [GZIPPED, KEY], { files: SIZES, rows: 1 }],
   ])('writes nothing twice: after %j, a result of %d bytes', async (were, bytes, now, more) => {
