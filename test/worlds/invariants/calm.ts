@@ -23,8 +23,8 @@ const mostAsks = (runMs: number, requests: number): number =>
   1 + Math.log(1 + runMs / 4_000) / Math.log(1.48) + requests;
 /** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
 const MOST_CALLS = 700;
-/** The calls of a request for a report that exists: register, record, slots, and the listing. */
-const MOST_CALLS_OF_A_HIT = 4;
+/** The calls of a request for a report that exists, beside listings: register, record and slots. */
+const MOST_CALLS_OF_A_HIT = 3;
 /** The lake is listed at the start and after the query. If the window is empty, the table is looked for too. */
 const MOST_LISTINGS = 4;
 /** An end is recorded within this time after a request has seen it. */
@@ -53,7 +53,7 @@ export const queriesFor = ({ queries }: Parts['athena'], { report, companies }: 
 /** What a download in a calm world shows. */
 export function calmFindings(parts: Parts, { key, stored, request }: Download, query: EngineQuery): Findings {
   const { world, lake, athena, s3 } = parts;
-  const { answer, pull, startedAt, answeredAt } = request;
+  const { answer, pull, startedAt, answeredAt, hop } = request;
   const { calls, listings, line } = answer.invocation;
   const { shownAt = answeredAt, endedAt = answeredAt, resultAt = 0, location, submittedAt } = query;
   const status = answer.headers['Cache-Status'];
@@ -64,7 +64,7 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
   // A caller that starts over keeps the status of its first query. A large report is no hit before it has files.
   const isPlain = !query.isLarge && [...athena.queries.values()].every(({ cause }) => cause === undefined);
   const isOnePage = isPlain && world.plan.settings.keysAPage === 1_000;
-  const isPlainHit = isOnePage && said === 'hit' && !line?.['waitsForShare'];
+  const isPlainHit = isOnePage && hop === 0 && said === 'hit' && !line?.['waitsForShare'];
   const isRight = isOwn(query, pull) ? said === 'miss' : isBefore ? said === 'hit' : said !== 'miss';
   const from = Math.max(submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
@@ -94,7 +94,7 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
     'asked-too-often': isOwn(query, pull)
       ? query.asks > mostAsks(endedAt - submittedAt, query.recordedBy.size)
       : undefined,
-    'too-many-calls': calls > (isPlainHit ? MOST_CALLS_OF_A_HIT : MOST_CALLS),
+    'too-many-calls': isPlainHit ? calls - listings > MOST_CALLS_OF_A_HIT : calls > MOST_CALLS,
     'listed-too-often': isOnePage ? listings > MOST_LISTINGS : undefined,
     'log-names-no-query': line?.['queryExecutionId'] !== query.id,
     'first-version-missing': isFirstUnnamed(parts, request, query),

@@ -27,16 +27,17 @@ export function checkDays(
   // Release 1.0.0 tells less about each day.
   if (died || invocation.machine.isOfReleaseBefore) return;
   const states = statesDuring(lake.states, { from: startedAt, to: answeredAt });
-  const filled = states.filter(({ files }) => files.size > 0);
+  const isFilled = states.some(({ files }) => files.size > 0);
   const isRight: Readonly<Record<number, () => boolean>> = {
-    // A listing of several pages is none of one moment.
+    // A listing of several pages is none of one moment. Perhaps the days were empty, and the table no longer was.
     200: () => {
-      const told = JSON.stringify(JSON.parse(body).days);
       const isOfPages = states.length > 1 && world.plan.settings.keysAPage < 1_000;
-      return isOfPages || filled.some((state) => JSON.stringify(daysIn(state, plan.days)) === told);
+      const told = JSON.stringify(JSON.parse(body).days);
+      const isTold = (state: LakeState) => JSON.stringify(daysIn(state, plan.days)) === told;
+      return isOfPages || (isFilled && states.some(isTold));
     },
     401: () => mayBeRefused(parts, plan, startedAt, answeredAt),
-    404: () => filled.length < states.length && body.includes(':no-records'),
+    404: () => states.some(({ files }) => files.size === 0) && body.includes(':no-records'),
     500: () => !world.plan.settings.isListed || invocation.faults.some(({ kind }) => kind === 'denied'),
     503: () => invocation.faults.length > 0,
   };
