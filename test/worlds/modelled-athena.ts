@@ -94,6 +94,8 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   const { engine } = plan;
   /** Tokens that Athena knows for a query of somebody else, in another workgroup. */
   const tokensOfOthers = new Set<string>();
+  /** The ids of the invocations that created attempts, by token. */
+  const creators = new Map<string, string>();
   const onStart: ((query: EngineQuery) => void)[] = [];
   /** Called when a query that has not ended is stopped. */
   const onStop: ((query: EngineQuery, by: Invocation) => void)[] = [];
@@ -182,6 +184,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
   return {
     ...athena,
     tokensOfOthers,
+    creators,
     onStart,
     onStop,
     /** The effect of the call that starts a query. Gives the execution's id. */

@@ -1,9 +1,8 @@
 /**
  * Rules: an attempt that may have been started keeps its token, because Athena gives the same execution for the same
  * token, but not for hours: Athena then gives an execution of that time. One that is under way is followed to its end.
- * Who creates an attempt leads it, and no lease outlives its request. What an attempt was started for stays in its
- * record, whoever takes it over, and its states follow each other. A report that is there stays. One without a data
- * version is for new callers as long as the listing before its query may be kept.
+ * Who creates an attempt leads it, and no lease outlives its request. Its record keeps what it was started for, and never
+ * goes back. A report without a data version is for new callers while the listing before its query may be kept.
  */
 import { running } from '../invocation.ts';
 import type { Parts } from '../parts.ts';
@@ -29,8 +28,8 @@ const WRITTEN_MS = 3_000;
 type Times = { readonly [name in 'leaseMs' | 'elapsedMs' | 'goodForMs']?: number };
 type Written = Times & { readonly state: string; readonly attempt: string; readonly executionId?: string };
 
-/** The states in their order. `failed` may follow any but `done`, of which another rule speaks. */
-const STATES = ['starting', 'under-way', 'publishing', 'done', 'failed'];
+/** The states in their order. No record goes back to an earlier one. */
+const STATES = ['starting', 'under-way', 'publishing', 'failed', 'done'];
 /** What all records of an attempt say alike. */
 const lasting = (record: object): string =>
   JSON.stringify(
@@ -49,6 +48,7 @@ export function attemptsRule({ world, s3, athena }: Parts): void {
     // If Athena knows the token for another query, a request whose time is up leaves a new token to the next request.
     const isForeign = was !== undefined && athena.tokensOfOthers.has(was.attempt);
     const isNew = state === 'starting' && !isSame && !isForeign;
+    if (isNew) athena.creators.set(attempt, running.getStore()?.id ?? '');
     latest.set(key, { written, beganAt: at - elapsedMs });
     const mayRunMs = was?.state === 'under-way' ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
     const query = athena.queries.get(executionId);
@@ -60,7 +60,6 @@ export function attemptsRule({ world, s3, athena }: Parts): void {
       'lease-of-another-length': (isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS,
       'old-token-used': was?.state === 'starting' && isSame && knownMs > MAY_RUN_MS + 2 * LONGEST_LEASE_MS,
       'good-for-too-long': goodForMs !== undefined && isLeader ? goodForMs > leftMs + WRITTEN_MS : undefined,
-      'report-taken-back': was?.state === 'done' && isSame && state === 'failed',
       'attempt-changes': isSame && was && (isOther(was, written) || lasting(was) !== lasting(written)),
       'attempt-dropped': was && !isForeign && !isSame && knownMs < mayRunMs,
     };

@@ -110,7 +110,6 @@ const EXCUSES = {
   'stopped-early': [],
   'attempt-dropped': [],
   'old-token-used': [],
-  'report-taken-back': [],
   'attempt-changes': [],
   'good-for-too-long': ['conditional writes meet'],
   'lease-of-another-length': [],

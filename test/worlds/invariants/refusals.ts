@@ -84,18 +84,17 @@ const CLOCK_MS = 6_000;
 
 /**
  * Whether the request may have listed the lake once more. It does so if the partner's companies changed while it
- * waited, if a query for its days failed or was stopped, because the data may have changed, or if it waited for a query
- * of another caller, which may be over other data.
+ * waited, if a query for its days failed or was stopped, because the data may have changed, or if it waited for another
+ * caller's attempt, which may be for other data.
  */
 const wasBegunAgain = (parts: Parts, { pull, answeredAt }: AnsweredRequest): boolean =>
   entriesOf(parts, pull, answeredAt).length > 1 ||
   [...parts.athena.queries.values()].some(
-    ({ state, stopAskedAt, endedAt = stopAskedAt ?? 0, report, startedBy, submittedAt }) =>
-      (state === 'FAILED' ||
-        state === 'CANCELLED' ||
+    ({ cause, stopAskedAt, endedAt = stopAskedAt ?? 0, report, token, submittedAt }) =>
+      (cause !== undefined ||
         stopAskedAt !== undefined ||
         submittedAt < pull.startedAt ||
-        !startedBy.id.startsWith(`${pull.caller.id}.`)) &&
+        !parts.athena.creators.get(token)?.startsWith(`${pull.caller.id}.`)) &&
       endedAt >= pull.startedAt - LONGEST_ATTEMPT_MS &&
       endedAt <= answeredAt &&
       report.days.join() === pull.caller.days.join(),
