@@ -45,7 +45,7 @@ export function athenaClient(
     if (by && query && QueryExecution) {
       const { State: state } = QueryExecution.Status;
       const hasEnded = state !== 'QUEUED' && state !== 'RUNNING';
-      if (!leads(by, query)) hasEnded && query.shownTo.add(by);
+      if (!leads(by, query)) hasEnded && query.slotFreedFor.add(by);
       else if (hasEnded) query.toldEndTo.push({ by, at: time.now() });
       else onUnderWay(query, by, state === 'QUEUED');
     }

@@ -59,8 +59,8 @@ export interface EngineQuery extends MemoryQuery {
   asks: number;
   /** The invocations that learnt that the query has ended. */
   readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];
-  /** The invocations that did not lead the query, and learnt that its slot is free. */
-  readonly shownTo: Set<Invocation>;
+  /** The invocations that looked for a slot, and learnt from Athena that this query no longer needs its own. */
+  readonly slotFreedFor: Set<Invocation>;
 }
 
 export type ModelledAthena = ReturnType<typeof modelledAthena>;
@@ -220,7 +220,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         toldRunningTo: new Map(),
         toldOverdueTo: new Map(),
         toldEndTo: [],
-        shownTo: new Set(),
+        slotFreedFor: new Set(),
       });
       tell(query, `started for days ${report.days.join()} companies ${report.companies ?? 'all'}`);
       for (const act of onStart) act(query);

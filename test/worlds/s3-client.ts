@@ -145,8 +145,8 @@ export function s3Client(
 }
 
 /**
- * The time of a file as listings give it. The files of the beginning have an old time: otherwise one that is put back in
- * the world's first second would look unchanged.
+ * The time of a file as listings give it. A world's first files get an old time. Times are whole seconds, so a file that
+ * is put back within the first second would otherwise look unchanged.
  */
 export const listedTime = ({ lastModified }: { readonly lastModified: number }): number =>
   seconds(lastModified === BEGINNING ? 0 : lastModified);

@@ -1,8 +1,8 @@
 /**
  * Rules: an attempt that may have been started keeps its token, because Athena gives the same execution for the same
  * token, but not for hours: Athena then gives an execution of that time. One that is under way is followed to its end.
- * Who creates an attempt leads it, and no lease outlives its request. Its record keeps what it was started for, and never
- * goes back. A report without a data version is for new callers while the listing before its query may be kept.
+ * Who creates an attempt leads it, and no lease outlives its request. A record keeps what its attempt was started for, and
+ * its state never goes back. New callers get a report without a data version while the listing before it may be kept.
  */
 import { running } from '../invocation.ts';
 import type { Parts } from '../parts.ts';

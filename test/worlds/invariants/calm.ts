@@ -17,7 +17,7 @@ import type { Slot } from './slots.ts';
 const LATE_MS = 4_000;
 /**
  * The most questions to Athena about a query before its end, by the shortest pauses of `nextAskMs` (`lib/delivery/pace.ts`):
- * each question comes when the query is half as old again. Each further request that takes the query over may ask once more.
+ * each question comes when the query is half as old again. Each request that takes the query over may ask once more.
  */
 const mostAsks = (runMs: number, requests: number): number =>
   1 + Math.log(1 + runMs / 4_000) / Math.log(1.48) + requests;
@@ -191,12 +191,12 @@ function isSlotFree(
   const since = answeredAt - freeMs;
   // After the lease, a result shows that a query has ended, even if nobody follows it any more. Or Athena has said so when
   // this request looked for a slot.
-  const isShown = ({ id, shownTo }: EngineQuery): boolean => {
+  const hasFreedSlot = ({ id, slotFreedFor }: EngineQuery): boolean => {
     const [result, record] = [s3.objects.get(resultKey(id)), recordOf(s3, id)];
     const { leaseMs = 0 } = (record?.document ?? {}) as { readonly leaseMs?: number };
     const leftAt = (record?.lastModified ?? 0) + leaseMs;
     return (
-      shownTo.has(answer.invocation) ||
+      slotFreedFor.has(answer.invocation) ||
       (result !== undefined && Math.max(result.lastModified, leftAt) < since)
     );
   };
@@ -204,7 +204,7 @@ function isSlotFree(
     const { startedBy, endedAt = answeredAt, toldEndTo, submittedAt, resultAt } = query;
     return (
       startedBy.partner === pull.caller.partner &&
-      !isShown(query) &&
+      !hasFreedSlot(query) &&
       // A query whose end nobody has seen keeps its slot for a while, and so does one whose result comes late.
       (endedAt >= since ||
         resultAt !== undefined ||

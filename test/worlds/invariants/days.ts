@@ -32,9 +32,9 @@ export function checkDays(
     // A listing of several pages is none of one moment. Perhaps the days were empty, and the table no longer was.
     200: () => {
       const isOfPages = states.length > 1 && world.plan.settings.keysAPage < 1_000;
-      const told = JSON.stringify(JSON.parse(body).days);
-      const isTold = (state: LakeState) => JSON.stringify(daysIn(state, plan.days)) === told;
-      return isOfPages || (isFilled && states.some(isTold));
+      const answer = JSON.stringify(JSON.parse(body).days);
+      const isOf = (state: LakeState) => JSON.stringify(daysIn(state, plan.days)) === answer;
+      return isOfPages || (isFilled && states.some(isOf));
     },
     401: () => mayBeRefused(parts, plan, startedAt, answeredAt),
     404: () => states.some(({ files }) => files.size === 0) && body.includes(':no-records'),

@@ -105,9 +105,9 @@ function tellsWrongly(
   { clicks, isLarge }: EngineQuery,
 ): boolean | undefined {
   if (answer.invocation.machine.isOfReleaseBefore || (world.plan.isMixed && hop > 0)) return undefined;
-  const told = answer.headers['Report-Empty'];
-  if (clicks?.size !== 0) return told !== undefined;
-  if (told === undefined) return isLarge ? undefined : true;
+  const reason = answer.headers['Report-Empty'];
+  if (clicks?.size !== 0) return reason !== undefined;
+  if (reason === undefined) return isLarge ? undefined : true;
   // All companies have records in each file. So only a report over days without files has no rows.
-  return answer.headers['Data-Version'] === undefined ? false : told !== 'no-records';
+  return answer.headers['Data-Version'] === undefined ? false : reason !== 'no-records';
 }

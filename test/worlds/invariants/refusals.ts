@@ -51,7 +51,7 @@ export const refusedFindings = (
   'unauthorized-without-cause': !mayBeRefused(parts, pull.caller, startedAt, answeredAt),
 });
 
-/** Whether a partner had no companies at some moment of a request, or of what may be kept of the register. */
+/** Whether a request may go by an entry of the register, perhaps a kept one, that gives its partner no companies. */
 export const mayBeRefused = (parts: Parts, caller: Caller, startedAt: number, to: number): boolean =>
   entriesOf(parts, { caller, startedAt }, to).some(({ entry }) => openedBy(entry).length === 0);
 

@@ -90,8 +90,8 @@ const STOPPED_WITHIN_MS = 3_000;
 
 /**
  * Whether an invocation, at its end, has left a query running that it knew to be overdue, or has called Athena late to
- * stop it. The invocation before may have tried to stop it in vain: the running time goes on. Who has lost its lease to
- * another leaves the query to that one.
+ * stop it. Its running time goes on if the invocation before tried to stop it in vain. An invocation that has lost its
+ * lease leaves the query to the next one.
  */
 export const leavesOverdue = ({ athena }: Parts, invocation: Invocation): boolean =>
   [...athena.queries.values()].some(
