@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Question } from './expected-report.ts';
 import { knownEvents } from './known-events.ts';
 import { ownService, queryOf, startService } from './service.ts';
 
@@ -12,6 +13,22 @@ const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
 const helpOf = (slug: string) => expect.stringMatching(RegExp(`^(https?://[^/]+)?/docs/problems#${slug}$`));
 
 const service = await ownService(knownEvents(42, 200));
+
+it('the answer to a valid request says why a report has no rows, as far as everybody may know', async () => {
+  const fields = ['Day', 'DeviceOrProxy', 'Clicks'];
+  const reasonOf = async (more: Partial<Question>) => {
+    const asked = queryOf({ ...question, fields, ...more });
+    const { headers } = await service.request('publisherperformance', asked);
+    const csv = await (await fetch(headers.get('location') ?? '')).text();
+    return [csv.trimEnd().split('\n').length - 1, headers.get('report-empty')];
+  };
+  const filters = (name: string, value: string) => ({ filters: { [name]: [value] } });
+  for (const _ of ['a new report', 'a stored one']) {
+    expect((await reasonOf({}))[1]).toBeNull();
+    expect(await reasonOf(filters('DeviceOrProxy', 'mOBILE'))).toEqual([0, 'no-match']);
+    expect(await reasonOf(filters('Day', '2026-03-01T00:00:00Z'))).toEqual([0, 'outside-window']);
+  }
+});
 
 const answerTo = async (method: string, path: string, more: Record<string, string> = {}) => {
   const headers = { Authorization: `Bearer ${service.token}`, ...more };
