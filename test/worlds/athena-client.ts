@@ -33,7 +33,10 @@ export function athenaClient(
     const [query, by] = [athena.queries.get(id), running.getStore()];
     if (command instanceof StopQueryExecutionCommand && by && query && !query.stopTriedBy.has(by))
       query.stopTriedBy.set(by, time.now());
-    if (command instanceof GetQueryExecutionCommand && query && query.endedAt === undefined) query.asks += 1;
+    if (command instanceof GetQueryExecutionCommand && query) {
+      query.asks += 1;
+      if (query.endedAt === undefined) query.asksBeforeEnd += 1;
+    }
     const name = `Athena ${command.constructor.name.replace('Command', '')}`;
     const operation = { name, key: id || token.slice(0, 8), takesMs: CALL_MS };
     const answer = await portCall(world, operation, signal, (by) => {

@@ -55,8 +55,9 @@ export interface EngineQuery extends MemoryQuery {
   readonly toldOverdueTo: Map<Invocation, number>;
   /** The invocations that wrote a record of the query. */
   readonly recordedBy: Set<Invocation>;
-  /** How often Athena has been asked about the query before its end. */
+  /** How often Athena has been asked about the query, and how often before the query's end. */
   asks: number;
+  asksBeforeEnd: number;
   /** The invocations that learnt that the query has ended. */
   readonly toldEndTo: { readonly by: Invocation; readonly at: number }[];
   /** The invocations that looked for a slot, and learnt from Athena that this query no longer needs its own. */
@@ -215,6 +216,7 @@ export function modelledAthena(world: World, lake: ModelledLake, s3: ModelledS3)
         recordedBy: new Set(),
         heardOfBy: new Set(),
         asks: 0,
+        asksBeforeEnd: 0,
         stopTriedBy: new Map(),
         toldQueuedTo: new Map(),
         toldRunningTo: new Map(),

@@ -23,8 +23,11 @@ const mostAsks = (runMs: number, requests: number): number =>
   1 + Math.log(1 + runMs / 4_000) / Math.log(1.48) + requests;
 /** The most calls of one request. It looks for a result some forty times a second at first, later less often. */
 const MOST_CALLS = 700;
-/** The calls of a request for a report that exists, beside listings: register, record and slots. */
-const MOST_CALLS_OF_A_HIT = 3;
+/** The most questions after its end, until Athena shows the end. */
+const ASKS_AT_ITS_END = 5;
+/** The calls of a request for a report that exists. A first request, beside listings: register, record and slots. */
+const MOST_CALLS_OF_A_HIT = 6;
+const MOST_BESIDE_LISTINGS = 3;
 /** The lake is listed at the start and after the query. If the window is empty, the table is looked for too. */
 const MOST_LISTINGS = 4;
 /** An end is recorded within this time after a request has seen it. */
@@ -64,7 +67,7 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
   // A caller that starts over keeps the status of its first query. A large report is no hit before it has files.
   const isPlain = !query.isLarge && [...athena.queries.values()].every(({ cause }) => cause === undefined);
   const isOnePage = isPlain && world.plan.settings.keysAPage === 1_000;
-  const isPlainHit = isOnePage && hop === 0 && said === 'hit' && !line?.['waitsForShare'];
+  const isPlainHit = isOnePage && said === 'hit' && !line?.['waitsForShare'];
   const isRight = isOwn(query, pull) ? said === 'miss' : isBefore ? said === 'hit' : said !== 'miss';
   const from = Math.max(submittedAt - LISTED_BEFORE_MS, BEGINNING + 1);
   const [state, changed] = statesDuring(lake.states, { from, to: answeredAt });
@@ -84,6 +87,7 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
     answeredAt - Math.max(startedAt, bothAt) > LATE_MS;
   // A result that lies elsewhere is not seen when it appears.
   const isLate = isPlain && !location?.includes('reused') && answeredAt - since > LATE_MS;
+  const most = mostAsks(endedAt - submittedAt, query.recordedBy.size);
   return {
     'cache-status-wrong': isPlain && !isMoved ? !isRight : undefined,
     'version-missing': isSeenSoon(query) ? !isNamed : undefined,
@@ -92,9 +96,11 @@ export function calmFindings(parts: Parts, { key, stored, request }: Download, q
       : undefined,
     'answered-late': isLateGzip || isLate,
     'asked-too-often': isOwn(query, pull)
-      ? query.asks > mostAsks(endedAt - submittedAt, query.recordedBy.size)
+      ? query.asksBeforeEnd > most || query.asks > most + ASKS_AT_ITS_END
       : undefined,
-    'too-many-calls': isPlainHit ? calls - listings > MOST_CALLS_OF_A_HIT : calls > MOST_CALLS,
+    'too-many-calls':
+      calls > (isPlainHit ? MOST_CALLS_OF_A_HIT : MOST_CALLS) ||
+      (isPlainHit && hop === 0 && calls - listings > MOST_BESIDE_LISTINGS),
     'listed-too-often': isOnePage ? listings > MOST_LISTINGS : undefined,
     'log-names-no-query': line?.['queryExecutionId'] !== query.id,
     'first-version-missing': isFirstUnnamed(parts, request, query),
