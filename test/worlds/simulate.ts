@@ -6,7 +6,7 @@ import { attemptsRule } from './invariants/attempts.ts';
 import { countingRule } from './invariants/counted.ts';
 import { checkDays, daysUrl } from './invariants/days.ts';
 import { checkDownload } from './invariants/downloads.ts';
-import { checkFile, checkPublication } from './invariants/files.ts';
+import { checkFile, checkPublication, firstFileRule } from './invariants/files.ts';
 import { judge } from './invariants/judge.ts';
 import { checkLine } from './invariants/log-lines.ts';
 import { queriedOnceRule, retriedOnceRule, startedInTimeRule } from './invariants/queried-once.ts';
@@ -93,6 +93,7 @@ export async function simulate(
   athena.onStart.push(...onStart.map((rule) => rule(parts)));
   athena.onStop.push(stoppedRule(parts));
   attemptsRule(parts);
+  firstFileRule(parts);
   s3.onCreated.push((key, stored) => {
     const by = running.getStore();
     by?.written.set(key, stored);

@@ -136,6 +136,8 @@ const FIRST_WAIT_MS = 8_000;
 const HOP_WAIT_MS = 25_000;
 /** A request whose calls fail ends this much earlier, rather than pause once more. */
 const LONGEST_PAUSE_MS = 5_000;
+/** Within this time, a request that waits takes over a query that nobody follows: two pauses, and errors of ages. */
+const TAKEN_OVER_MS = 6_000;
 /** When a function died last that had taken a slot and had not started its query. */
 const lostAt = new WeakMap<World, number>();
 
@@ -167,12 +169,22 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
     companies?: unknown;
   };
   const isForSlot = progress?.waitsFor === 'slot' && faults.length === 0;
+  const isForAttempt = progress?.waitsFor === 'attempt' && faults.length === 0 && !hasMet;
+  const record = parts.s3.objects.get(`jobs/${answer.invocation.line?.['job']}.json`);
+  const { state = '', leaseMs = 0 } = (record?.document ?? {}) as { state?: string; leaseMs?: number };
+  // Who takes over an attempt that was not started needs a slot.
+  const isWithoutSlot = parts.world.plan.settings.queriesPerPartner === 0 && state === 'starting';
+  const isOpen = record !== undefined && (state === 'under-way' || isWithoutSlot);
   const isOfEntry = entriesOf(parts, { ...pull, startedAt }, answeredAt).some(
     ({ entry }) => entry && String(companies) === String(storedCompanies(entry)),
   );
   return {
     'ticket-of-other-companies': document && faults.length === 0 && !hasMet ? !isOfEntry : undefined,
     'led-on-early': answeredAt - startedAt < (hop === 0 ? FIRST_WAIT_MS : HOP_WAIT_MS) - pauseMs,
+    'left-alone':
+      isForAttempt && isOpen
+        ? answeredAt - Math.max(startedAt, record.lastModified + leaseMs) > TAKEN_OVER_MS
+        : undefined,
     'free-slot-not-taken': isForSlot ? isSlotFree(parts, request, FREE_SLOT_MS) : undefined,
     'lost-slot-not-taken': isForSlot ? isSlotFree(parts, request, LOST_SLOT_MS) : undefined,
   };

@@ -1,7 +1,9 @@
 /**
  * Rules: a file under `reports/` never changes. It has its execution's result and the numbers of its data version. A
- * publication fails only if its result is not the engine's CSV, or if its result or its request is gone.
+ * publication fails only if its result is not the engine's CSV, or if its result or its request is gone. It makes the
+ * file first that its first caller takes.
  */
+import { running } from '../invocation.ts';
 import { reportCsv } from '../modelled-athena.ts';
 import { dayAfter } from '../modelled-lake.ts';
 import type { Parts } from '../parts.ts';
@@ -46,4 +48,15 @@ export function checkPublication({ world, athena, s3 }: Parts, id: string, error
     (message.includes('is gone') && !s3.get(`athena/${execution}.csv`)) ||
     (message.includes('no publication') && !s3.get(`publications/${execution}.json`));
   judge(world, { 'publication-failed-without-cause': !query?.isJunk && !isGone }, () => `${id}: ${message}`);
+}
+
+export function firstFileRule({ world, s3, pulls }: Parts): void {
+  s3.onCreated.push((key, { document }) => {
+    const by = running.getStore();
+    const { caller } = pulls.findLast(({ caller: { id } }) => by?.id.startsWith(`${id}.`)) ?? {};
+    if (!key.startsWith('publications/') || !caller || by?.machine.isOfReleaseBefore) return;
+    const { isPlainFirst = false } = document as { readonly isPlainFirst?: boolean };
+    const findings = { 'other-file-first': isPlainFirst === caller.acceptsGzip };
+    judge(world, findings, () => `${by?.id} asks for ${key}, plain file first: ${isPlainFirst}`);
+  });
 }

@@ -41,6 +41,7 @@ const EXCUSES = {
   'lease-kept': [],
   'not-stopped': [],
   'led-on-early': [],
+  'left-alone': [],
   'ticket-of-other-companies': [],
   'shared-without-listing': [...BESIDE, 'outage of S3'],
   'data-changes-without-end': [...BESIDE, 'outage of S3'],
@@ -97,6 +98,7 @@ const EXCUSES = {
   'other-file-name': [],
   'other-encoding': [],
   'publication-failed-without-cause': [],
+  'other-file-first': [],
   // Queries.
   'started-without-table': ['unlisted lake'],
   'queried-twice': CALM,
@@ -113,6 +115,7 @@ const EXCUSES = {
   'attempt-changes': [],
   'good-for-too-long': ['conditional writes meet'],
   'lease-of-another-length': [],
+  'taken-over-early': [],
   // Metrics and log.
   'other-duration': [],
   'counted-as-failed': [],
