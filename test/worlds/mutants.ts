@@ -9,6 +9,7 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { codeFolder } from '../code-folder.ts';
+import { codeOfReleaseBefore } from '../releases/release-before.ts';
 import type { Batch } from './worker.ts';
 import { startWorkers, type Workers } from './workers.ts';
 
@@ -95,33 +96,40 @@ async function firstFailing(mutant: Workers, original: Workers): Promise<string 
 }
 
 /** How a mutant is found; undefined if it survives. */
-async function foundBy(mutant: Mutant, original: Workers): Promise<string | undefined> {
+async function foundBy(mutant: Mutant): Promise<string | undefined> {
   if (mutant.owner !== undefined) {
     const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'unit', mutant.owner], {
       cwd: copy.folder,
     });
     return status === 1 ? mutant.owner : undefined;
   }
-  const workers = await startWorkers(Number(values.workers), { current: copy.folder });
-  try {
-    return await firstFailing(workers, original);
-  } finally {
+  for (const { before, original } of settings) {
+    const workers = await startWorkers(Number(values.workers), { current: copy.folder, before });
+    const found = await firstFailing(workers, original);
     await workers.end();
+    if (found !== undefined) return found;
   }
+  return undefined;
 }
 
 const all: readonly Mutant[] = JSON.parse(readFileSync(values.list, 'utf8'));
 const chosen = all.filter(({ file, why }) => `${file} ${why}`.includes(values.only));
-// All machines run the same code. Machines with the release before would hide the fault.
-const original = await startWorkers(1, { current: root });
+using releaseBefore = codeOfReleaseBefore('mutants with machines of the release before');
+// First all machines run the same code, because those of the release before hide many faults. Some faults only they show.
+const settings = await Promise.all(
+  [undefined, ...(releaseBefore ? [releaseBefore.folder] : [])].map(async (before) => ({
+    before,
+    original: await startWorkers(1, { current: root, before }),
+  })),
+);
 let survivors = 0;
 for (const mutant of chosen) {
-  const found = await withFault(mutant, () => foundBy(mutant, original));
+  const found = await withFault(mutant, () => foundBy(mutant));
   if (found === undefined) survivors += 1;
   print(
     `${found ?? `SURVIVES ${mutant.owner ?? `${values.within} worlds`}`}  —  ${mutant.file}: ${mutant.why}`,
   );
 }
-await original.end();
+for (const { original } of settings) await original.end();
 print(`${chosen.length - survivors} of ${chosen.length} found`);
 process.exitCode = survivors > 0 || chosen.length === 0 ? 1 : 0;

@@ -124,17 +124,13 @@ describe('requestPublication', () => {
   const FILE = 'reports/q1/publisherperformance_20260101T000000Z_20260103T000000Z.csv';
 
   /** Stores a job's record, runs `before`, and then requests the job's files. */
-  async function requested(
-    before: (results: MemoryBucket) => unknown = () => {},
-    isOfVersion = true,
-    acceptsGzip = true,
-  ) {
+  async function requested(before: (results: MemoryBucket) => unknown = () => {}, isOfVersion = true) {
     const of = setting();
     const job = await of.job();
     const record = publishingRecord({ isOfVersion });
     const { etag } = of.results.put(jobRecordKey(job), record);
     before(of.results);
-    const wait = of.wait(job, { partner: 'first-partner', acceptsGzip });
+    const wait = of.wait(job, { partner: 'first-partner', acceptsGzip: true });
     const latest = await requestPublication(wait, record);
     const document = latest?.document as Record<string, unknown>;
     return { ...of, job, document, isChanged: latest?.etag !== etag };
@@ -147,8 +143,6 @@ describe('requestPublication', () => {
     expect(results.document(REQUEST)).toEqual({ ...publication, ...named });
     const { results: others } = await requested(() => {}, false);
     expect(others.document(REQUEST)).not.toHaveProperty('dataVersion');
-    const { results: plain } = await requested(() => {}, true, false);
-    expect(plain.document(REQUEST)).toMatchObject({ isPlainFirst: true });
   });
 
   // The publishing function has died after it wrote the files, or is of release 1.0.0, which tells by an object of its
@@ -202,6 +196,14 @@ describe('abandonPublication', () => {
     const failed = { state: 'failed', why: 'unpublished', reason: 'was not published', seenAfterMs: 0 };
     expect(results.document(RECORD)).toEqual({ ...record, ...failed, endedForMs: 4_000 });
     expect([results.callsOf('replace').length, results.keys(/^abandoned/)]).toEqual([1, []]);
+  });
+
+  it('fails if S3 does not answer, so that Lambda tries again', async () => {
+    const results = withResult();
+    results.put(REQUEST, publication);
+    vi.spyOn(results, 'read').mockRejectedValueOnce(new Overloaded('Later.', 30));
+    await expect(abandonPublication(results, REQUEST)).rejects.toThrow('Later.');
+    expect(results.keys(/^abandoned/)).toEqual([]);
   });
 
   it.each<[string, object]>([
