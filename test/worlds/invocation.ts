@@ -42,6 +42,8 @@ export interface Invocation {
   calls: number;
   /** How many of the calls list objects. */
   listings: number;
+  /** When the function last listed objects. */
+  listedAt?: number;
   /** When the function answered. */
   endedAt?: number;
   readonly faults: SufferedFault[];

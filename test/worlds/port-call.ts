@@ -39,6 +39,7 @@ export function portCall<T>(
   const index = invocation.calls++;
   if (name === 'S3 ListObjectsV2') {
     invocation.listings += 1;
+    invocation.listedAt = time.now();
     // The report that the request wants now comes later than a file that it has written for others.
     delete invocation.plainFileAt;
   }

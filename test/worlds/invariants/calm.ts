@@ -172,6 +172,9 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
   const isForAttempt = progress?.waitsFor === 'attempt' && faults.length === 0 && !hasMet;
   const record = parts.s3.objects.get(`jobs/${answer.invocation.line?.['job']}.json`);
   const { state = '', leaseMs = 0 } = (record?.document ?? {}) as { state?: string; leaseMs?: number };
+  const leasedUntil = (record?.lastModified ?? 0) + leaseMs;
+  // A request that lists the lake again may go on with another job.
+  const since = answer.invocation.listedAt ?? startedAt;
   // Who takes over an attempt that was not started needs a slot.
   const isWithoutSlot = parts.world.plan.settings.queriesPerPartner === 0 && state === 'starting';
   const isOpen = record !== undefined && (state === 'under-way' || isWithoutSlot);
@@ -182,9 +185,7 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
     'ticket-of-other-companies': document && faults.length === 0 && !hasMet ? !isOfEntry : undefined,
     'led-on-early': answeredAt - startedAt < (hop === 0 ? FIRST_WAIT_MS : HOP_WAIT_MS) - pauseMs,
     'left-alone':
-      isForAttempt && isOpen
-        ? answeredAt - Math.max(startedAt, record.lastModified + leaseMs) > TAKEN_OVER_MS
-        : undefined,
+      isForAttempt && isOpen ? answeredAt - Math.max(since, leasedUntil) > TAKEN_OVER_MS : undefined,
     'free-slot-not-taken': isForSlot ? isSlotFree(parts, request, FREE_SLOT_MS) : undefined,
     'lost-slot-not-taken': isForSlot ? isSlotFree(parts, request, LOST_SLOT_MS) : undefined,
   };
