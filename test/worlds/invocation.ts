@@ -42,7 +42,7 @@ export interface Invocation {
   calls: number;
   /** How many of the calls list objects. */
   listings: number;
-  /** When the function last listed objects. */
+  /** When the function last began to list objects. */
   listedAt?: number;
   /** When the function answered. */
   endedAt?: number;

@@ -29,7 +29,7 @@ const { values } = parseArgs({
   options: {
     /** The list of mutants. */
     list: { type: 'string', default: join(import.meta.dirname, 'mutants/mutants.json') },
-    /** The most worlds that are run for each mutant. */
+    /** The most worlds that are run for each mutant: first alone, then with machines of the release before. */
     within: { type: 'string', default: '2000' },
     /** The first world's seed. */
     from: { type: 'string', default: '1' },
@@ -103,11 +103,14 @@ async function foundBy(mutant: Mutant): Promise<string | undefined> {
     });
     return status === 1 ? mutant.owner : undefined;
   }
-  for (const { before, original } of settings) {
+  for (const { before, original } of passes) {
     const workers = await startWorkers(Number(values.workers), { current: copy.folder, before });
-    const found = await firstFailing(workers, original);
-    await workers.end();
-    if (found !== undefined) return found;
+    try {
+      const found = await firstFailing(workers, original);
+      if (found !== undefined) return before ? `${found}, with machines of the release before` : found;
+    } finally {
+      await workers.end();
+    }
   }
   return undefined;
 }
@@ -115,8 +118,8 @@ async function foundBy(mutant: Mutant): Promise<string | undefined> {
 const all: readonly Mutant[] = JSON.parse(readFileSync(values.list, 'utf8'));
 const chosen = all.filter(({ file, why }) => `${file} ${why}`.includes(values.only));
 using releaseBefore = codeOfReleaseBefore('mutants with machines of the release before');
-// First all machines run the same code, because those of the release before hide many faults. Some faults only they show.
-const settings = await Promise.all(
+// First all machines run the same code: those of the release before hide many faults. But only they show some others.
+const passes = await Promise.all(
   [undefined, ...(releaseBefore ? [releaseBefore.folder] : [])].map(async (before) => ({
     before,
     original: await startWorkers(1, { current: root, before }),
@@ -130,6 +133,6 @@ for (const mutant of chosen) {
     `${found ?? `SURVIVES ${mutant.owner ?? `${values.within} worlds`}`}  —  ${mutant.file}: ${mutant.why}`,
   );
 }
-for (const { original } of settings) await original.end();
+for (const { original } of passes) await original.end();
 print(`${chosen.length - survivors} of ${chosen.length} found`);
 process.exitCode = survivors > 0 || chosen.length === 0 ? 1 : 0;

@@ -1,7 +1,7 @@
 /**
  * Rules: an attempt that may have been started keeps its token, because Athena gives the same execution for the same
  * token, but not for hours: Athena then gives an execution of that time. One that is under way is followed to its end.
- * Who creates an attempt leads it, no lease outlives its request, and nobody takes an attempt over while its lease lasts. A
+ * Who creates an attempt leads it, no lease outlives its request, and while it lasts nobody takes the attempt over. A
  * record keeps what its attempt was started for, and its state never goes back. New callers get a report without a data version while the listing before it may be kept.
  */
 import { type Invocation, running } from '../invocation.ts';
@@ -50,7 +50,7 @@ export function attemptsRule({ world, s3, athena }: Parts): void {
     if (!key.startsWith('jobs/') || isOfReleaseBefore(key)) return;
     const written = document as Written;
     const { state, attempt, leaseMs, elapsedMs = 0, goodForMs, executionId = '' } = written;
-    const { written: was, beganAt, leasedUntil = 0, by: leader } = latest.get(key) ?? {};
+    const { written: was, beganAt, leasedUntil = 0, by: lastWriter } = latest.get(key) ?? {};
     const [at, by] = [world.time.now(), running.getStore()];
     const [isSame, knownMs] = [attempt === was?.attempt, at - (beganAt ?? at)];
     // If Athena knows the token for another query, a request whose time is up leaves a new token to the next request.
@@ -61,17 +61,23 @@ export function attemptsRule({ world, s3, athena }: Parts): void {
     const mayRunMs = was?.state === 'under-way' ? KEPT_MS : was?.state === 'starting' ? MAY_RUN_MS : 0;
     const query = athena.queries.get(executionId);
     // Only the write of the query's end sets the time. A publication keeps it.
-    const isLeader = was?.state === 'under-way' && query?.startedBy === by && by?.faults.length === 0;
+    const hasStartedQuery = was?.state === 'under-way' && query?.startedBy === by && by?.faults.length === 0;
     const leftMs = world.plan.settings.listingSeconds * 1_000 - (at - (query?.submittedAt ?? at));
     const findings = {
       'lease-of-another-length': (isNew && leaseMs === undefined) || (leaseMs ?? 0) > LONGEST_LEASE_MS,
-      'taken-over-early': leader && by !== leader ? at < leasedUntil : undefined,
+      'taken-over-early': was?.leaseMs !== undefined && by !== lastWriter ? at < leasedUntil : undefined,
       'old-token-used': was?.state === 'starting' && isSame && knownMs > MAY_RUN_MS + 2 * LONGEST_LEASE_MS,
-      'good-for-too-long': goodForMs !== undefined && isLeader ? goodForMs > leftMs + WRITTEN_MS : undefined,
+      'good-for-too-long':
+        goodForMs !== undefined && hasStartedQuery ? goodForMs > leftMs + WRITTEN_MS : undefined,
       'attempt-changes': isSame && was && (isOther(was, written) || lasting(was) !== lasting(written)),
       'attempt-dropped': was && !isForeign && !isSame && knownMs < mayRunMs,
     };
-    judge(world, findings, () => `${key}: after ${was?.attempt} comes ${attempt}, leased for ${leaseMs} ms`);
+    judge(
+      world,
+      findings,
+      () =>
+        `${key}: after ${was?.attempt} comes ${attempt}, leased for ${leaseMs} ms; the lease before had ${leasedUntil - at} ms left`,
+    );
   });
 }
 

@@ -1,6 +1,7 @@
 /**
  * Rules for worlds in which nothing goes wrong: no fault, no failing query, no wrong clock. There, an answer must not
- * only be right. It comes soon, says where it comes from, names its version, and costs few calls.
+ * only be right. It comes soon, says where it comes from, names its version, and costs few calls. And rules for all worlds
+ * about those who wait: a free slot is taken, and a query that nobody follows is taken over.
  */
 import { resultKey, slotsKey } from '../../../lib/results/keys.ts';
 import type { AnsweredRequest, Download } from '../caller.ts';
@@ -136,7 +137,10 @@ const FIRST_WAIT_MS = 8_000;
 const HOP_WAIT_MS = 25_000;
 /** A request whose calls fail ends this much earlier, rather than pause once more. */
 const LONGEST_PAUSE_MS = 5_000;
-/** Within this time, a request that waits takes over a query that nobody follows: two pauses, and errors of ages. */
+/**
+ * Within this time, a request that waits takes over a query that nobody follows: 2 s because ages are not exact, a random
+ * pause of 1 s, and the time of its calls. The rest is spare.
+ */
 const TAKEN_OVER_MS = 6_000;
 /** When a function died last that had taken a slot and had not started its query. */
 const lostAt = new WeakMap<World, number>();
@@ -176,8 +180,8 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
   // A request that lists the lake again may go on with another job.
   const since = answer.invocation.listedAt ?? startedAt;
   // Who takes over an attempt that was not started needs a slot.
-  const isWithoutSlot = parts.world.plan.settings.queriesPerPartner === 0 && state === 'starting';
-  const isOpen = record !== undefined && (state === 'under-way' || isWithoutSlot);
+  const needsNoSlot = parts.world.plan.settings.queriesPerPartner === 0 && state === 'starting';
+  const mayTakeOver = record !== undefined && (state === 'under-way' || needsNoSlot);
   const isOfEntry = entriesOf(parts, { ...pull, startedAt }, answeredAt).some(
     ({ entry }) => entry && String(companies) === String(storedCompanies(entry)),
   );
@@ -185,7 +189,7 @@ export function waitingFindings(parts: Parts, request: AnsweredRequest): Finding
     'ticket-of-other-companies': document && faults.length === 0 && !hasMet ? !isOfEntry : undefined,
     'led-on-early': answeredAt - startedAt < (hop === 0 ? FIRST_WAIT_MS : HOP_WAIT_MS) - pauseMs,
     'left-alone':
-      isForAttempt && isOpen ? answeredAt - Math.max(since, leasedUntil) > TAKEN_OVER_MS : undefined,
+      isForAttempt && mayTakeOver ? answeredAt - Math.max(since, leasedUntil) > TAKEN_OVER_MS : undefined,
     'free-slot-not-taken': isForSlot ? isSlotFree(parts, request, FREE_SLOT_MS) : undefined,
     'lost-slot-not-taken': isForSlot ? isSlotFree(parts, request, LOST_SLOT_MS) : undefined,
   };
