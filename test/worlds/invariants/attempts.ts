@@ -2,7 +2,8 @@
  * Rules: an attempt that may have been started keeps its token, because Athena gives the same execution for the same
  * token, but not for hours: Athena then gives an execution of that time. One that is under way is followed to its end.
  * Who creates an attempt leads it, no lease outlives its request, and while it lasts nobody takes the attempt over. A
- * record keeps what its attempt was started for, and its state never goes back. New callers get a report without a data version while the listing before it may be kept.
+ * record keeps what its attempt was started for, and its state never goes back. New callers get a report without a data
+ * version while the listing before it may be kept.
  */
 import { type Invocation, running } from '../invocation.ts';
 import type { Parts } from '../parts.ts';
