@@ -4,7 +4,7 @@
  * long; slots that stayed full; data that kept changing.
  */
 import type { AnsweredRequest } from '../caller.ts';
-import { statesDuring } from '../modelled-lake.ts';
+import { statesDuring, versionOf } from '../modelled-lake.ts';
 import { type Parts, type Pull, recordOf, stateOf } from '../parts.ts';
 import { BEGINNING } from '../world.ts';
 import type { Findings } from './judge.ts';
@@ -52,8 +52,15 @@ export function unavailableFindings(parts: Parts, request: AnsweredRequest): Fin
   const since = failed.filter(({ toldEndTo }) =>
     toldEndTo.some(({ at }) => at >= pull.startedAt - COARSE_MS),
   );
-  // A hop may go back to a listing that is kept, and then counts the failure of that listing's query once more.
-  const twice = world.plan.settings.listingSeconds > 0 ? 1 : 0;
+  // A hop may go back to a listing, because it is kept or because the lake is as it was before. If the start of the next
+  // query then fails, the next hop counts the failure of the former query once more.
+  const span = { from: pull.startedAt - COARSE_MS, to: answeredAt };
+  const versions = statesDuring(parts.lake.states, span).map((each) => versionOf(each, pull.caller.days));
+  const comesBack = versions.some((each, index) => {
+    const before = versions.slice(0, index);
+    return before.at(-1) !== each && before.includes(each);
+  });
+  const twice = world.plan.settings.listingSeconds > 0 || comesBack ? 1 : 0;
   const isCaused = since.length + twice >= FAILED_BEFORE_REFUSAL || failed.length >= MOST_QUERIES;
   return {
     'unavailable-without-cause': !isRewritten,
