@@ -106,8 +106,8 @@ async function foundBy(mutant: Mutant): Promise<string | undefined> {
   for (const { before, original } of passes) {
     const workers = await startWorkers(Number(values.workers), { current: copy.folder, before });
     try {
-      const found = await firstFailing(workers, original);
-      if (found !== undefined) return before ? `${found}, with machines of the release before` : found;
+      const finding = await firstFailing(workers, original);
+      if (finding !== undefined) return before ? `${finding}, with machines of the release before` : finding;
     } finally {
       await workers.end();
     }
@@ -127,10 +127,10 @@ const passes = await Promise.all(
 );
 let survivors = 0;
 for (const mutant of chosen) {
-  const found = await withFault(mutant, () => foundBy(mutant));
-  if (found === undefined) survivors += 1;
+  const finding = await withFault(mutant, () => foundBy(mutant));
+  if (finding === undefined) survivors += 1;
   print(
-    `${found ?? `SURVIVES ${mutant.owner ?? `${values.within} worlds`}`}  —  ${mutant.file}: ${mutant.why}`,
+    `${finding ?? `SURVIVES ${mutant.owner ?? `${values.within} worlds`}`}  —  ${mutant.file}: ${mutant.why}`,
   );
 }
 for (const { original } of passes) await original.end();

@@ -1,7 +1,7 @@
 /**
  * Rules: a file under `reports/` never changes. It has its execution's result and the numbers of its data version. A
- * publication fails only if its result is not the engine's CSV, or if its result or its request is gone. Who asks for one
- * asks for the file first that its own caller takes.
+ * publication fails only if its result is not the engine's CSV, or if its result or its request is gone. It is
+ * requested with that file first which the caller of the request takes.
  */
 import { running } from '../invocation.ts';
 import { reportCsv } from '../modelled-athena.ts';

@@ -52,13 +52,13 @@ export function unavailableFindings(parts: Parts, request: AnsweredRequest): Fin
   const since = failed.filter(({ toldEndTo }) =>
     toldEndTo.some(({ at }) => at >= pull.startedAt - COARSE_MS),
   );
-  // A hop may go back to a listing, because it is kept or because the lake is as it was before. If the start of the next
-  // query then fails, the next hop counts the failure of the former query once more.
-  const span = { from: pull.startedAt - COARSE_MS, to: answeredAt };
-  const versions = statesDuring(parts.lake.states, span).map((each) => versionOf(each, pull.caller.days));
-  const comesBack = versions.some((each, index) => {
-    const before = versions.slice(0, index);
-    return before.at(-1) !== each && before.includes(each);
+  // A hop may go back to the listing of a query that failed, because it is kept or because the lake is as it was then. If
+  // the start of the next query fails, the hop after it counts that failure once more.
+  const comesBack = since.some(({ submittedAt }) => {
+    const span = { from: submittedAt, to: answeredAt };
+    const versions = statesDuring(parts.lake.states, span).map((each) => versionOf(each, pull.caller.days));
+    const changed = versions.findIndex((each) => each !== versions[0]);
+    return changed > 0 && versions.includes(versions[0] ?? '', changed);
   });
   const twice = world.plan.settings.listingSeconds > 0 || comesBack ? 1 : 0;
   const isCaused = since.length + twice >= FAILED_BEFORE_REFUSAL || failed.length >= MOST_QUERIES;
